@@ -1,0 +1,1 @@
+"""sardonyx, the ONNX front end."""

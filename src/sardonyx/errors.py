@@ -1,0 +1,252 @@
+"""Say what is wrong with an input: one exception, five kinds, a closed table of codes.
+
+An `Issue` is the value: what was found, where, and what to do about it. `OnnxError` carries one. Code that collects
+(`sx.check`, inference) and code that raises (`sx.load`) print through the same lines, so a fault reads the same wherever
+it is met.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from sardonyx.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+class ErrorKind(Enum):
+    """The five ways in which an input can be wrong."""
+
+    Malformed = "Malformed"
+    InvalidModel = "InvalidModel"
+    Unsupported = "Unsupported"
+    ExternalData = "ExternalData"
+    Io = "Io"
+
+    @property
+    def display(self) -> str:
+        """The kind in kebab-case, as error texts print it."""
+        return KEBAB[self.value]
+
+
+KEBAB = {
+    "Malformed": "malformed",
+    "InvalidModel": "invalid-model",
+    "Unsupported": "unsupported",
+    "ExternalData": "external-data",
+    "Io": "io",
+}
+
+
+@record
+class Place:
+    """Where a fault is, as far as it is known; every field may be None."""
+
+    source: str | None = None
+    """Name of the input: a path as given, or `<bytes>`."""
+    offset: int | None = None
+    """Byte offset from the start of the file or byte array."""
+    path: str | None = None
+    """Field path in the message: `ModelProto.graph.node[3].attribute[1].t`."""
+    graph: str | None = None
+    """Graph path: empty or None for the main graph, `node 'x'.body` and so on for a body, `function d::f`."""
+    node: str | None = None
+    """The node, as `node_label` words it."""
+    value: str | None = None
+    """Name of a value or tensor."""
+    attribute: str | None = None
+    """Name of an attribute."""
+
+    def __str__(self) -> str:
+        head = []
+        if self.source is not None:
+            head.append(self.source)
+        where = []
+        if self.offset is not None:
+            where.append(f"byte {self.offset}")
+        if self.path:
+            where.append(self.path)
+        if self.graph:
+            where.append(self.graph)
+        if self.node:
+            where.append(self.node)
+        if self.value is not None:
+            where.append(f"value {self.value!r}")
+        if self.attribute is not None:
+            where.append(f"attribute {self.attribute!r}")
+        if where:
+            head.append(", ".join(where))
+        return ": ".join(head)
+
+    def within(self, outer: Place) -> Place:
+        """Return this place with what it does not know taken from `outer`."""
+        return Place(*[getattr(outer, name) if getattr(self, name) is None else getattr(self, name) for name in FIELDS])
+
+
+FIELDS = ("source", "offset", "path", "graph", "node", "value", "attribute")
+
+
+def node_label(name: str, op_type: str, index: int | None = None) -> str:
+    """Word a node for a person: by its name, or by its position in the file when it has none."""
+    if name:
+        return f"node {name!r} ({op_type})"
+    if index is None:
+        return f"unnamed node ({op_type})"
+    return f"node {index} ({op_type})"
+
+
+@record
+class Issue:
+    """One finding about an input."""
+
+    code: str
+    """A key of `CODES`."""
+    message: str
+    """What was found and what was expected, in one sentence without a full stop."""
+    place: Place
+    hint: str | None = None
+    """What to do about it, when there is something to do."""
+    severity: str = "error"
+    """`error`, or `warning` for what is odd but defined."""
+    also: ErrorKind | None = None
+    """A kind that differs from the one `CODES` gives for this code."""
+
+    @property
+    def kind(self) -> ErrorKind:
+        """Which of the five kinds this is."""
+        return self.also or CODES[self.code].kind
+
+    def __str__(self) -> str:
+        tag = f"[{self.kind.display}: {self.code}]"
+        place = str(self.place)
+        text = f"{place}:\n    {self.message}  {tag}" if place else f"{self.message}  {tag}"
+        if self.hint:
+            text += f"\n    hint: {self.hint}"
+        return text
+
+    def within(self, outer: Place) -> Issue:
+        """Return this issue with the unknown parts of its place taken from `outer`."""
+        return Issue(self.code, self.message, self.place.within(outer), self.hint, self.severity, self.also)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as plain data: what `--json` prints."""
+        place = {name: getattr(self.place, name) for name in FIELDS if getattr(self.place, name) is not None}
+        return {
+            "kind": self.kind.value,
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "place": place,
+            "hint": self.hint,
+        }
+
+
+class OnnxError(Exception):
+    """Something is wrong with an input; `issue` says what.
+
+    Attributes: `kind` (ErrorKind), `code`, `message`, `hint`, `source`, `offset`, `path`, `place`, `issue`.
+    A caller's mistake is an ordinary TypeError or ValueError instead.
+    """
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(issue)
+        self.issue = issue
+
+    def __str__(self) -> str:
+        return str(self.issue)
+
+    @property
+    def kind(self) -> ErrorKind:
+        """Which of the five kinds this is."""
+        return self.issue.kind
+
+    @property
+    def code(self) -> str:
+        """The key of `CODES`."""
+        return self.issue.code
+
+    @property
+    def message(self) -> str:
+        """What was found and what was expected."""
+        return self.issue.message
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about it."""
+        return self.issue.hint
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return self.issue.place
+
+    @property
+    def source(self) -> str | None:
+        """Name of the input."""
+        return self.issue.place.source
+
+    @property
+    def offset(self) -> int | None:
+        """Byte offset from the start of the input, when known."""
+        return self.issue.place.offset
+
+    @property
+    def path(self) -> str | None:
+        """Field path in the message, when known."""
+        return self.issue.place.path
+
+
+def error(
+    code: str,
+    message: str,
+    *,
+    hint: str | None = None,
+    also: ErrorKind | None = None,
+    source: str | None = None,
+    offset: int | None = None,
+    path: str | None = None,
+    graph: str | None = None,
+    node: str | None = None,
+    value: str | None = None,
+    attribute: str | None = None,
+) -> OnnxError:
+    """Build an `OnnxError` from its parts; the caller raises it."""
+    place = Place(source, offset, path, graph, node, value, attribute)
+    return OnnxError(Issue(code, message, place, hint, "error", also))
+
+
+@record
+class Code:
+    """One entry of `CODES`."""
+
+    kind: ErrorKind
+    sentence: str
+
+
+MALFORMED, INVALID = ErrorKind.Malformed, ErrorKind.InvalidModel
+UNSUPPORTED, EXTERNAL, IO = ErrorKind.Unsupported, ErrorKind.ExternalData, ErrorKind.Io
+
+CODES: Mapping[str, Code] = {
+    code: Code(kind, sentence)
+    for code, kind, sentence in (
+        # --- malformed: the bytes are not valid protobuf
+        ("bad-utf8", MALFORMED, "A field that protobuf declares as text holds bytes that are not UTF-8."),
+        ("bad-field-number", MALFORMED, "A key has field number 0."),
+        ("bad-key", MALFORMED, "A key does not fit in 32 bits."),
+        ("bad-varint", MALFORMED, "A varint does not fit in 64 bits."),
+        ("bad-wire-type", MALFORMED, "A key has wire type 3 or 4 (groups, which ONNX never uses), 6 or 7 (undefined)."),
+        ("cut-short", MALFORMED, "A message ends in the middle of a key, a number or a fixed-width field."),
+        ("length-past-end", MALFORMED, "A length runs past the end of the message that holds it."),
+        ("ragged-packed", MALFORMED, "The length of a packed run is not a multiple of its element size."),
+        # --- invalid-model: valid protobuf, not a valid model
+        # --- unsupported: valid, but beyond what is read
+        ("file-too-large", UNSUPPORTED, "A model file of 2^31 bytes or more: protobuf cannot express it."),
+        ("nesting-too-deep", UNSUPPORTED, "Messages nest deeper than `max_nesting` allows."),
+        # --- external-data
+        # --- io
+    )
+}
+"""Every code that an `Issue` can have, with its usual kind and one sentence of explanation."""
