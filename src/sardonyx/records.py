@@ -55,9 +55,10 @@ def replace(self: Any, **changes: Any) -> Any:
 
 def initializer(cls: type, fields: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
     """Write and compile `__init__` for the given fields, in order."""
-    put = "put" if FROZEN else ""
     arguments = ", ".join(f"{name}=default_{name}" if name in defaults else name for name in fields)
-    body = [f"    {put}(self, {name!r}, {name})" if put else f"    self.{name} = {name}" for name in fields] or ["    pass"]
+    body = [f"    put(self, {name!r}, {name})" if FROZEN else f"    self.{name} = {name}" for name in fields] or [
+        "    pass"
+    ]
     space: dict[str, Any] = {f"default_{name}": value for name, value in defaults.items()}
     space["put"] = object.__setattr__
     exec(f"def __init__(self, {arguments}):\n" + "\n".join(body), space)  # our own field names, never input
@@ -81,7 +82,7 @@ if not TYPE_CHECKING:
                 fields.append(name)
                 if name in base.__field_defaults__:
                     defaults[name] = base.__field_defaults__[name]
-        own = [name for name in cls.__dict__.get("__annotations__", {}) if name not in fields]
+        own = [name for name in cls.__dict__.get("__annotations__", {}) if name not in fields]  # noqa: RUF063
         space = dict(cls.__dict__)
         for name in own:
             if name in space:

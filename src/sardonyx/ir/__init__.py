@@ -1,0 +1,1 @@
+"""The graph: values, nodes, types, tensors. Knows nothing of files."""
