@@ -1,8 +1,8 @@
 """Say what is wrong with an input: one exception, five kinds, a closed table of codes.
 
 An `Issue` is the value: what was found, where, and what to do about it. `OnnxError` carries one. Code that collects
-(`sx.check`, inference) and code that raises (`sx.load`) print through the same lines, so a fault reads the same wherever
-it is met.
+(`sx.check`, inference) and code that raises (`sx.load`) print through the same lines, so a fault reads the same
+wherever it is met.
 """
 
 from __future__ import annotations
@@ -242,11 +242,33 @@ CODES: Mapping[str, Code] = {
         ("length-past-end", MALFORMED, "A length runs past the end of the message that holds it."),
         ("ragged-packed", MALFORMED, "The length of a packed run is not a multiple of its element size."),
         # --- invalid-model: valid protobuf, not a valid model
+        ("no-ir-version", INVALID, "The model has no ir_version, so it cannot be told which rules it follows."),
+        ("ir-version-too-old", INVALID, "The model's ir_version is below 3."),
+        ("no-graph", INVALID, "The model has no graph."),
+        ("attribute-empty", INVALID, "An attribute has neither a type, nor a value, nor a reference."),
+        ("attribute-incomplete", INVALID, "An attribute of type TENSOR, GRAPH, SPARSE_TENSOR or TYPE_PROTO lacks it."),
+        ("attribute-type-unknown", INVALID, "An attribute's type is none of AttributeProto.AttributeType."),
+        ("attribute-twice", INVALID, "A node has two attributes of one name."),
+        ("attribute-unnamed", INVALID, "An attribute has no name."),
+        ("negative-dim", INVALID, "A tensor has a negative dimension; in a declared type it is read as unknown."),
+        ("too-many-elements", INVALID, "The dims of a tensor multiply to more than 2^60 elements."),
+        ("input-unnamed", INVALID, "A graph input has no name."),
+        ("initializer-unnamed", INVALID, "An initializer has no name."),
+        ("output-unnamed", INVALID, "A graph output has no name."),
+        ("value-twice", INVALID, "One name is defined twice in a graph."),
+        ("value-undefined", INVALID, "A node input or graph output names a value that nothing defines."),
+        ("domain-not-imported", INVALID, "A node's domain is not among the opset imports."),
+        ("opset-conflict", INVALID, "One domain is imported twice with different versions."),
+        ("cycle", INVALID, "Nodes need each other's outputs, so no order lets them run."),
+        ("function-twice", INVALID, "Two functions share domain, name and overload."),
         # --- unsupported: valid, but beyond what is read
+        ("limit-exceeded", UNSUPPORTED, "The model is over a limit that the caller set (see `Limits`)."),
+        ("element-type-unknown", UNSUPPORTED, "An element type above 28, from an ONNX version that is not known yet."),
         ("file-too-large", UNSUPPORTED, "A model file of 2^31 bytes or more: protobuf cannot express it."),
         ("nesting-too-deep", UNSUPPORTED, "Messages nest deeper than `max_nesting` allows."),
         # --- external-data
         # --- io
+        ("source-closed", IO, "Tensor data was asked for after the model was closed."),
     )
 }
 """Every code that an `Issue` can have, with its usual kind and one sentence of explanation."""

@@ -1,0 +1,54 @@
+"""Carry what every step of one load needs: the input, the limits, the symbols, and what to do about a fault."""
+
+from __future__ import annotations
+
+from sardonyx.errors import Issue, OnnxError, Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sardonyx.dims import Scope
+    from sardonyx.io.external import ExternalFiles
+    from sardonyx.ir.source import Lifetime, Source
+    from sardonyx.limits import Limits
+
+
+class Context:
+    """One load in progress.
+
+    A fault goes to `fault`: in strict mode it is raised, in collecting mode (`sx.check`) it is noted and the caller
+    goes on with the best it can make of the input.
+    """
+
+    __slots__ = ("collect", "files", "issues", "lifetime", "limits", "scope", "source")
+
+    def __init__(
+        self,
+        source: Source,
+        limits: Limits,
+        scope: Scope,
+        files: ExternalFiles,
+        lifetime: Lifetime,
+        collect: bool = False,
+    ) -> None:
+        self.source = source
+        self.limits = limits
+        self.scope = scope
+        self.files = files
+        self.lifetime = lifetime
+        self.collect = collect
+        self.issues: list[Issue] = []
+
+    def fault(self, problem: OnnxError) -> None:
+        """Raise a fault, or note it when collecting; the input's name is filled in.
+
+        Raises:
+            OnnxError: in strict mode.
+        """
+        issue = problem.issue.within(Place(source=self.source.name))
+        if not self.collect:
+            raise OnnxError(issue)
+        self.issues.append(issue)
+
+    def warn(self, code: str, message: str, place: Place, hint: str | None = None) -> None:
+        """Note something odd but defined."""
+        self.issues.append(Issue(code, message, place.within(Place(source=self.source.name)), hint, "warning"))
