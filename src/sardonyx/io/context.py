@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sardonyx.errors import Issue, OnnxError, Place
+from sardonyx.wire.locate import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Context:
     goes on with the best it can make of the input.
     """
 
-    __slots__ = ("collect", "files", "issues", "lifetime", "limits", "scope", "source")
+    __slots__ = ("collect", "exact", "files", "issues", "lifetime", "limits", "scope", "source")
 
     def __init__(
         self,
@@ -36,6 +37,8 @@ class Context:
         self.files = files
         self.lifetime = lifetime
         self.collect = collect
+        self.exact = True
+        """Whether the input's bytes say no more than its messages do, so that they may be copied as they stand."""
         self.issues: list[Issue] = []
 
     def fault(self, problem: OnnxError) -> None:
@@ -44,11 +47,22 @@ class Context:
         Raises:
             OnnxError: in strict mode.
         """
-        issue = problem.issue.within(Place(source=self.source.name))
+        issue = self.placed(problem.issue)
         if not self.collect:
             raise OnnxError(issue)
         self.issues.append(issue)
 
+    def placed(self, issue: Issue) -> Issue:
+        """Fill in what the whole input tells about an issue's place: its name, and the field path of the offset.
+
+        An offset is the start of a message's payload here, so the byte before it belongs to that message's field.
+        """
+        place = issue.place
+        path = None
+        if place.path is None and place.offset is not None:
+            path = locate(self.source.data(), place.offset - 1) if place.offset > 0 else "ModelProto"
+        return issue.within(Place(source=self.source.name, path=path))
+
     def warn(self, code: str, message: str, place: Place, hint: str | None = None) -> None:
         """Note something odd but defined."""
-        self.issues.append(Issue(code, message, place.within(Place(source=self.source.name)), hint, "warning"))
+        self.issues.append(self.placed(Issue(code, message, place, hint, "warning")))

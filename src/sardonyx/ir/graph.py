@@ -7,12 +7,13 @@ users, captures) is derived on first use and kept, see ir/index.py.
 
 from __future__ import annotations
 
+from sardonyx.errors import OnnxError
 from sardonyx.ir.attrs import AttrKind
 from sardonyx.records import FROZEN, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
     from typing import Any
 
@@ -303,14 +304,14 @@ class Graph:
         return f"<Graph {self.name!r}: {len(self.inputs)} inputs, {len(self.nodes)} nodes, {len(self.outputs)} outputs>"
 
 
-def keep(owner: Graph | Function, name: str, value: Any) -> None:
+def keep(owner: Graph, name: str, value: Any) -> None:
     """Fill a cache of a record."""
     object.__setattr__(owner, name, value)
 
 
 @record
 class Function:
-    """A model-local function, as written: its body is resolved when somebody asks for `graph`."""
+    """A model-local function, as written: a faulty body is no fault of the model until somebody asks for `graph`."""
 
     domain: str
     name: str
@@ -325,14 +326,14 @@ class Function:
     """Attributes with a default (FunctionProto.attribute_proto)."""
     opset_imports: Mapping[str, int]
     """Domain as written to version, the function's own imports only."""
-    resolve: Callable[[bool], Graph]
-    """Builds the body; True raises at the first fault, False builds what it can of a faulty one."""
+    body: Graph
+    """The body as far as it could be resolved. Its `types` come from the function's value_info."""
+    faults: tuple[Issue, ...] = ()
+    """What kept the body from being a valid graph."""
     details: Details = NOTHING
     """Documentation and metadata."""
     origin: Origin | None = None
     """Where the FunctionProto was read from."""
-    _graph: Graph | None = None
-    _written: Graph | None = None
 
     @property
     def key(self) -> FunctionKey:
@@ -341,21 +342,22 @@ class Function:
 
     @property
     def graph(self) -> Graph:
-        """The body as a graph: values, scopes and order resolved. Its `types` come from the function's value_info.
+        """The body as a graph: values, scopes and order resolved.
 
         Raises:
             OnnxError: InvalidModel when the body is not a valid graph.
         """
-        if self._graph is None:
-            keep(self, "_graph", self.resolve(True))
-        return self._graph  # type: ignore[return-value]
+        if self.faults:
+            raise OnnxError(self.faults[0])
+        return self.body
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The body's nodes in file order, names taken as they stand, faults and all."""
-        if self._written is None:
-            keep(self, "_written", self.resolve(False))
-        return self._written.nodes  # type: ignore[union-attr]
+        nodes = self.body.nodes
+        if self.body.nodes_were_reordered:
+            return tuple(sorted(nodes, key=lambda node: 0 if node.origin is None else node.origin.start))
+        return nodes
 
     @property
     def metadata(self) -> Mapping[str, str]:

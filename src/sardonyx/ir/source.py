@@ -10,28 +10,44 @@ from __future__ import annotations
 
 import os
 
-from sardonyx.errors import error
+from sardonyx.errors import OnnxError, error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from mmap import mmap
 
     Buffer = bytes | memoryview | mmap
 
 
+def closed_error(name: str, what: str | None = None) -> OnnxError:
+    """Build the error for bytes that were asked for too late; `what` names the tensor."""
+    return error(
+        "source-closed",
+        "the model was closed, its bytes are gone",
+        source=name,
+        value=what,
+        hint="read the data before the `with` block ends or `model.close()` is called, or keep `tensor.copy()`",
+    )
+
+
 class Source:
     """One contiguous, read-only range of bytes with a name."""
 
-    __slots__ = ("__weakref__", "buffer", "closed", "fd", "name", "size")
+    __slots__ = ("__weakref__", "buffer", "closed", "fd", "name", "reopen", "size")
 
-    def __init__(self, buffer: Buffer, name: str, fd: int | None = None) -> None:
-        self.buffer: Buffer | None = buffer
+    def __init__(
+        self, buffer: Buffer, name: str, fd: int | None = None, reopen: Callable[[], int | None] | None = None
+    ) -> None:
+        self.fd = fd
+        """An open descriptor of the mapped file, kept so that the file may be replaced meanwhile; None for memory."""
+        self.buffer: Buffer | None = buffer.toreadonly().cast("B") if isinstance(buffer, memoryview) else buffer
         """The bytes themselves; None once closed."""
         self.name = name
         """What errors call this input."""
-        self.size = len(buffer)
-        self.fd = fd
-        """An open descriptor of the mapped file, for copies from file to file; None for memory."""
+        self.size = len(self.buffer)
+        self.reopen = reopen
+        """Opens the file anew where keeping a descriptor would be one too many; None when it is another file now."""
         self.closed = False
 
     def data(self, what: str | None = None) -> Buffer:
@@ -41,13 +57,7 @@ class Source:
             OnnxError: kind Io, code `source-closed`; `what` names the tensor that was asked for.
         """
         if self.buffer is None:
-            raise error(
-                "source-closed",
-                "the model was closed, its bytes are gone",
-                source=self.name,
-                value=what,
-                hint="read the data before the `with` block ends or `model.close()` is called, or keep `tensor.copy()`",
-            )
+            raise closed_error(self.name, what)
         return self.buffer
 
     def view(self, start: int, stop: int, what: str | None = None) -> memoryview:
@@ -57,6 +67,17 @@ class Source:
     def read(self, start: int, stop: int, what: str | None = None) -> bytes:
         """Return a copy of bytes `start` to `stop`."""
         return bytes(self.data(what)[start:stop])
+
+    def descriptor(self) -> int | None:
+        """Return a descriptor of the file for copies from file to file; the caller closes it.
+
+        None when the bytes are in memory, or the file is not the one that was mapped any more: copy from `view` then.
+        """
+        if self.closed:
+            return None
+        if self.fd is not None:
+            return os.dup(self.fd)
+        return None if self.reopen is None else self.reopen()
 
     def close(self, strict: bool = False) -> None:
         """Refuse further views. With `strict`, raise BufferError when a view is still held."""
@@ -88,7 +109,14 @@ class Lifetime:
         self.closed = False
 
     def add(self, source: Source) -> Source:
-        """Take a source in; it closes with the others."""
+        """Take a source in; it closes with the others.
+
+        Raises:
+            OnnxError: Io, code `source-closed`, when they were closed already; the source is closed, too.
+        """
+        if self.closed:
+            source.close()
+            raise closed_error(source.name)
         self.sources.append(source)
         return source
 
