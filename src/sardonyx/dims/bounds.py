@@ -1,0 +1,240 @@
+"""Prove how small an expression can be, from bounds of its symbols and recorded inequalities.
+
+The answer is a true lower bound or None; it need not be the best. Three ideas give it: a polynomial whose atoms start
+at their own lower bounds is smallest where the terms that grow are left out; `n // k` lies between `(n - k + 1)/k` and
+`n/k`; a choice (`max`, `min`, `broadcast`, `select`) is one of its operands. An upper bound is the lower bound of the
+negation. The search is cut off by a budget, so a hostile expression costs a bounded time.
+"""
+
+from __future__ import annotations
+
+from sardonyx.dims.divide import settle, without
+from sardonyx.dims.expr import MAX_TERMS, Atom, Expr, Symbol, TooLarge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sardonyx.dims.expr import Dim, Monomial
+    from sardonyx.dims.scope import Scope
+
+    Interval = tuple[int | None, int | None]
+
+BUDGET = 150
+"""Expressions looked at for one question."""
+CHAIN = 3
+"""Recorded inequalities used one after another for one question."""
+
+
+class Search:
+    """The work left for one question."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = BUDGET
+
+
+def lower(scope: Scope, dim: Dim) -> int | None:
+    """Return a number that `dim` is never below, or None."""
+    if isinstance(dim, int):
+        return dim
+    known = scope.answers
+    key = ("lower", dim)
+    if key not in known:
+        try:
+            known[key] = search(scope, dim, Search(), CHAIN)
+        except TooLarge:
+            known[key] = None
+    return known[key]  # type: ignore[return-value]
+
+
+def upper(scope: Scope, dim: Dim) -> int | None:
+    """Return a number that `dim` is never above, or None."""
+    try:
+        low = lower(scope, -dim)
+    except TooLarge:
+        return None
+    return None if low is None else -low
+
+
+def search(scope: Scope, dim: Dim, work: Search, chain: int) -> int | None:
+    """Return the best lower bound found: directly, with one operation opened, or with a recorded inequality."""
+    if isinstance(dim, int):
+        return dim
+    work.left -= 1
+    best = direct(scope, dim)
+    if work.left < 0:
+        return best
+    atom = first_operation(scope, dim)
+    if atom is not None:
+        best = better(best, opened(scope, dim, atom, work, chain))
+    if best is None and chain:
+        for fact in inequalities(scope):
+            best = better(best, with_fact(scope, dim, fact, work, chain))
+            if best is not None:
+                break
+    return best
+
+
+def better(one: int | None, other: int | None) -> int | None:
+    """Return the larger of two lower bounds."""
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)
+
+
+def direct(scope: Scope, expr: Expr) -> int | None:
+    """Bound a sum from the bounds of its atoms."""
+    total = 0
+    for monomial, coefficient in moved(scope, expr).items():
+        if not monomial:
+            total += coefficient
+        elif coefficient > 0:
+            if len(monomial) > 1 or span(scope, monomial[0])[0] is None:
+                if any(span(scope, atom)[0] is None for atom in monomial):
+                    return None
+        else:
+            most = coefficient
+            for atom in monomial:
+                low, high = span(scope, atom)
+                if high is None or (low is None and len(monomial) > 1):
+                    return None
+                most *= high - (low or 0)
+            total += most
+    return total
+
+
+def moved(scope: Scope, expr: Expr) -> dict[Monomial, int]:
+    """Return the terms with every atom `a` that has a lower bound `l` replaced by `l + a`, the new `a` being >= 0."""
+    terms: dict[Monomial, int] = {}
+    for monomial, coefficient in expr.terms.items():
+        parts: dict[Monomial, int] = {(): coefficient}
+        for atom in monomial:
+            low = span(scope, atom)[0]
+            grown = {(*key, atom): number for key, number in parts.items()}
+            if low:
+                for key, number in parts.items():
+                    grown[key] = grown.get(key, 0) + number * low
+            parts = grown
+            if len(parts) > MAX_TERMS:
+                raise TooLarge("too many products to bound")
+        for key, number in parts.items():
+            total = terms.get(key, 0) + number
+            if total:
+                terms[key] = total
+            else:
+                del terms[key]
+    return terms
+
+
+def span(scope: Scope, atom: Atom) -> Interval:
+    """Return lower and upper bound of an atom, each None when there is none."""
+    known = scope.answers
+    key = ("span", atom)
+    found = known.get(key)
+    if found is None:
+        low, high = (None if atom.signed else 0, None) if isinstance(atom, Symbol) else reach(scope, atom)
+        up: Scope | None = scope
+        while up is not None:
+            low = better(low, up.lows.get(atom))
+            if atom in up.highs:
+                high = up.highs[atom] if high is None else min(high, up.highs[atom])
+            up = up.parent
+        found = known[key] = (low, high)
+    return found  # type: ignore[return-value]
+
+
+def reach(scope: Scope, atom: Atom) -> Interval:
+    """Return the bounds of an operation that follow from its operands'."""
+    args = atom.args
+    if atom.kind in ("floor", "exact"):
+        n, d = args
+        low, high = lower(scope, n), upper(scope, n)
+        if isinstance(d, int):
+            if atom.kind == "floor":
+                return None if low is None else low // d, None if high is None else high // d
+            return None if low is None else -(-low // d), None if high is None else high // d
+        if low is not None and low >= 0 and (lower(scope, d) or 0) >= 1:
+            return 0, high
+        return None, None
+    arms = args[1:] if atom.kind == "select" else args
+    lows = [lower(scope, arm) for arm in arms]
+    highs = [upper(scope, arm) for arm in arms]
+    some_low = [low for low in lows if low is not None]
+    some_high = [high for high in highs if high is not None]
+    if atom.kind == "max":
+        return max(some_low, default=None), max(some_high) if len(some_high) == len(highs) else None
+    if atom.kind == "min":
+        return min(some_low) if len(some_low) == len(lows) else None, min(some_high, default=None)
+    return (
+        min(some_low) if len(some_low) == len(lows) else None,
+        max(some_high) if len(some_high) == len(highs) else None,
+    )
+
+
+def first_operation(scope: Scope, expr: Expr) -> Atom | None:
+    """Return an operation that can be opened: it occurs to the first power, beside factors that are not negative."""
+    for monomial in expr.terms:
+        for atom in monomial:
+            if isinstance(atom, Symbol) or (atom.divided and not isinstance(atom.args[1], int)):
+                continue
+            if all(is_plain_factor(scope, other, atom) for other in expr.terms if atom in other):
+                return atom
+    return None
+
+
+def is_plain_factor(scope: Scope, monomial: Monomial, atom: Atom) -> bool:
+    """Whether the atom occurs once in the product, and its other factors are not negative."""
+    return monomial.count(atom) == 1 and all(
+        other is atom or (span(scope, other)[0] or -1) >= 0 or span(scope, other)[0] == 0 for other in monomial
+    )
+
+
+def opened(scope: Scope, expr: Expr, atom: Atom, work: Search, chain: int) -> int | None:
+    """Bound a sum with one operation replaced by what limits it."""
+    inside = {monomial: coefficient for monomial, coefficient in expr.terms.items() if atom in monomial}
+    rest = settle({monomial: coefficient for monomial, coefficient in expr.terms.items() if monomial not in inside})
+    factors = {without(monomial, atom): coefficient for monomial, coefficient in inside.items()}
+    if atom.divided:
+        n, k = atom.args
+        if not isinstance(k, int):
+            return None
+        slack = k - 1 if atom.kind == "floor" else 0
+        total = k * rest
+        for monomial, coefficient in factors.items():
+            total = total + settle({monomial: coefficient}) * (n - slack if coefficient > 0 else n)
+        low = search(scope, total, work, chain)
+        return None if low is None else -(-low // k)
+    times = settle(factors)
+    arms = atom.args[1:] if atom.kind == "select" else atom.args
+    lows = [search(scope, rest + times * arm, work, chain) for arm in arms]
+    # A maximum is at least each operand, so that with a positive factor any of them will do.
+    if (atom.kind == "max" and all(coefficient > 0 for coefficient in factors.values())) or (
+        atom.kind == "min" and all(coefficient < 0 for coefficient in factors.values())
+    ):
+        return max([low for low in lows if low is not None], default=None)
+    worst = lows[0]
+    for low in lows:
+        worst = None if worst is None or low is None else min(worst, low)
+    return worst
+
+
+def inequalities(scope: Scope) -> Iterator[Expr]:
+    """Yield the recorded expressions that are not negative, newest scope first."""
+    up: Scope | None = scope
+    while up is not None:
+        yield from up.facts
+        up = up.parent
+
+
+def with_fact(scope: Scope, expr: Expr, fact: Expr, work: Search, chain: int) -> int | None:
+    """Bound `expr` by taking out the multiple of `fact` (>= 0) that removes a term which could grow without end."""
+    for monomial, coefficient in expr.terms.items():
+        there = fact.terms.get(monomial, 0)
+        if not monomial or coefficient >= 0 or there >= 0:
+            continue
+        low = search(scope, -there * expr + coefficient * fact, work, chain - 1)
+        if low is not None:
+            return -(-low // -there)
+    return None

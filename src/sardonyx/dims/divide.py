@@ -1,0 +1,342 @@
+"""Divide expressions: rounding down, or exactly where the model's own run implies divisibility.
+
+`floor` atoms hold `n // d`, `exact` atoms hold `n / d` for an `n` that is a multiple of a non-zero `d`. Both have one
+form: what divides is pulled out, common factors are gone, nested divisions are one.
+
+`facts` is the scope that may be asked for bounds; without it only what always holds is used. A divisor that could be 0
+is never cancelled by `floordiv` (decisions S3).
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from sardonyx.dims.expr import MAX_NUMBER, Atom, Expr, TooLarge, collect, operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sardonyx.dims.expr import Dim, Monomial
+    from sardonyx.dims.scope import Scope
+
+
+def floordiv(n: Dim, d: Dim, facts: Scope | None = None) -> Dim:
+    """Return `n // d`, rounded toward minus infinity.
+
+    Raises:
+        ZeroDivisionError: `d` is the number 0.
+        TooLarge: The result outgrew the limits.
+    """
+    if isinstance(d, Expr):
+        return floor_by_expr(n, d, facts)
+    if d == 0:
+        raise ZeroDivisionError(f"{n} // 0")
+    if isinstance(n, int):
+        return n // d
+    return floor_by_number(n, d, facts) if d > 0 else floordiv(-n, -d, facts)
+
+
+def ceildiv(n: Dim, d: Dim, facts: Scope | None = None) -> Dim:
+    """Return `n / d` rounded toward plus infinity; raises as `floordiv`."""
+    return -floordiv(-n, d, facts)
+
+
+def mod(n: Dim, d: Dim, facts: Scope | None = None) -> Dim:
+    """Return the remainder of `floordiv`, which has the sign of `d`: `n - d*(n // d)`; raises as `floordiv`."""
+    if isinstance(n, int) and isinstance(d, int):
+        return n % d
+    return n - d * floordiv(n, d, facts)
+
+
+def floor_by_number(n: Expr, k: int, facts: Scope | None) -> Dim:
+    """Return `n // k` for a positive number `k`."""
+    whole: Dim = 0
+    sign = 1  # the result so far is whole + sign*(n // k)
+    while True:
+        out, rest, remainder = split(n, k)
+        whole = whole + sign * out
+        if isinstance(rest, int):  # only the remainder is left, and 0 <= remainder < k
+            return whole
+        shared = gcd(k, content(rest))
+        if shared > 1:  # rest is a multiple of `shared`, so the remainder only counts in whole steps of it
+            rest, remainder, k = shrink(rest, shared), remainder // shared, k // shared
+        if k == 1:
+            return whole + sign * rest
+        if leads_negative(rest):  # floor((r - a)/k) = -floor((a - r + k - 1)/k)
+            rest, remainder, sign = -rest, k - 1 - remainder, -sign
+        nested = only_division(rest)
+        if nested is None:
+            break
+        inside, step = nested.args
+        if k * step > MAX_NUMBER:  # type: ignore[operator]
+            raise TooLarge("a divisor above 2^127")
+        n = inside + step * (rest - nested + remainder)  # floor((i//s + z)/k) = floor((i + s*z)/(s*k))
+        k = k * step  # type: ignore[operator,assignment]
+        if isinstance(n, int):
+            return whole + sign * (n // k)
+    n = rest + remainder
+    if facts is not None and facts.at_least(n, 0) and facts.at_least(k - 1, n):
+        return whole
+    return whole + sign * operation("floor", (n, k))
+
+
+def floor_by_expr(n: Dim, d: Expr, facts: Scope | None) -> Dim:
+    """Return `n // d` for a divisor with symbols."""
+    n, d = reduce(n, d)
+    if isinstance(d, int):
+        return floordiv(n, d, facts)
+    if facts is None or not facts.is_positive(d):
+        return operation("floor", (n, d))
+    if isinstance(n, int):
+        if n == 0:
+            return 0
+    else:
+        out, rest = long_division(n, d)
+        if out:
+            return collect(out) + floordiv(collect(rest), d, facts)
+        common = tuple(atom for atom in common_factors([*n.terms, *d.terms]) if facts.is_positive(atom))
+        if common:
+            return floordiv(drop(n, common), drop(d, common), facts)
+    if facts.at_least(n, 0) and facts.at_least(d - 1, n):
+        return 0
+    return operation("floor", (n, d))
+
+
+def reduce(n: Dim, d: Expr) -> tuple[Dim, Dim]:
+    """Return numerator and divisor without a common number, the divisor's leading term positive."""
+    shared = gcd(content(n), content(d))
+    if leads_negative(d):
+        shared = -shared
+    return shrink(n, shared), shrink(d, shared)
+
+
+def exact_div(n: Dim, d: Dim) -> Dim:
+    """Return `n / d` where the run implies that `d` is not 0 and divides `n`, as Reshape's -1 does.
+
+    Raises:
+        ZeroDivisionError: `d` is the number 0.
+        ValueError: `d` provably does not divide `n`.
+        TooLarge: The result outgrew the limits.
+    """
+    if isinstance(d, int):
+        if d == 0:
+            raise ZeroDivisionError(f"{n} / 0")
+        if isinstance(n, int):
+            if n % d:
+                raise ValueError(f"{n} is not a multiple of {d}")
+            return n // d
+        return exact_by_number(n, d) if d > 0 else exact_div(-n, -d)
+    if n == 0:
+        return 0
+    n, d = reduce(n, d)
+    if isinstance(d, int):
+        return exact_div(n, d)
+    if isinstance(n, int):
+        return operation("exact", (n, d))
+    common = common_factors([*n.terms, *d.terms])
+    if common:  # none of them is 0, since d is not
+        return exact_div(drop(n, common), drop(d, common))
+    out, rest = long_division(n, d)
+    if out and (not rest or len(d.terms) == 1):
+        return collect(out) + exact_div(collect(rest), d)
+    for atom in [m[0] for m, c in n.terms.items() if len(n.terms) == 1 and c == 1 and len(m) == 1]:
+        if atom.kind == "exact":
+            return exact_div(atom.args[0], atom.args[1] * d)
+    return operation("exact", (n, d))
+
+
+def exact_by_number(n: Expr, k: int) -> Dim:
+    """Return `n / k` for a positive number `k` that divides `n` in every run."""
+    out, rest, remainder = split(n, k)
+    if isinstance(rest, int):
+        if remainder:
+            raise ValueError(f"{n} is never a multiple of {k}")
+        return out
+    shared = gcd(k, content(rest))
+    if shared > 1:
+        if remainder % shared:
+            raise ValueError(f"{n} is never a multiple of {k}")
+        return out + exact_div(shrink(rest + remainder, shared), k // shared)
+    nested = only_division(rest)
+    if nested is not None and nested.kind == "exact":
+        inside, step = nested.args
+        return out + exact_div(inside + step * (rest - nested + remainder), k * step)
+    return out + operation("exact", (rest + remainder, k))
+
+
+def settle(terms: dict[Monomial, int]) -> Dim:
+    """Collect a sum whose terms hold divisions: undo exact ones, add up complete families of floors."""
+    for monomial, coefficient in terms.items():
+        for position, atom in enumerate(monomial):
+            if atom.kind != "exact":
+                continue
+            others = monomial[:position] + monomial[position + 1 :]
+            undone = undo_exact(atom, others, coefficient)
+            if undone is not None:
+                rest = dict(terms)
+                del rest[monomial]
+                return undone + (settle(rest) if rest else 0)
+    return collect(terms) if len(terms) < 2 else add_families(terms)
+
+
+def undo_exact(atom: Atom, others: Monomial, coefficient: int) -> Dim | None:
+    """Return `coefficient * others * (n/d)` with the factors that `d` shares gone, or None if it shares none."""
+    n, d = atom.args
+    shared = gcd(coefficient, content(d))
+    common = common_factors([others, *d.terms]) if isinstance(d, Expr) and others else ()
+    if shared == 1 and not common:
+        return None
+    if isinstance(d, Expr):
+        d = drop(d, common)
+    left = others
+    for factor in common:
+        left = without(left, factor)
+    return exact_div(n, shrink(d, shared)) * collect({left: coefficient // shared})
+
+
+def add_families(terms: dict[Monomial, int]) -> Dim:
+    """Apply Hermite's identity: the floors of `(x + i)/k` for i = 0 .. k-1 add up to `x`."""
+    families: dict[tuple[Monomial, Dim, int], dict[int, Monomial]] = {}
+    for monomial in terms:
+        for position, atom in enumerate(monomial):
+            if atom.kind != "floor" or not isinstance(atom.args[1], int) or not isinstance(atom.args[0], Expr):
+                continue
+            n, k = atom.args[0], atom.args[1]
+            others = monomial[:position] + monomial[position + 1 :]
+            if k <= len(terms):
+                families.setdefault((others, n - n.constant, k), {})[n.constant] = monomial
+    for (others, base, k), members in families.items():
+        if len(members) < k:
+            continue
+        times = terms[members[k - 1]]
+        rest = dict(terms)
+        for monomial in members.values():
+            total = rest.pop(monomial) - times
+            if total:
+                rest[monomial] = total
+        return (settle(rest) if rest else 0) + base * collect({others: times})
+    return collect(terms)
+
+
+def split(n: Expr, k: int) -> tuple[Dim, Dim, int]:
+    """Return `(whole, rest, remainder)` with `n = k*whole + rest + remainder`, `0 <= remainder < k`.
+
+    `rest` has the terms that `k` does not divide, and no constant.
+    """
+    out: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    remainder = 0
+    for monomial, coefficient in n.terms.items():
+        if not monomial:
+            coefficient, remainder = divmod(coefficient, k)
+            if coefficient:
+                out[monomial] = coefficient
+        elif coefficient % k:
+            rest[monomial] = coefficient
+        else:
+            out[monomial] = coefficient // k
+    return settle(out), settle(rest), remainder
+
+
+def leads_negative(expr: Expr) -> bool:
+    """Whether the term made of the oldest atoms is negative: tells an expression from its negation."""
+    first = min(expr.terms, key=rank)
+    return expr.terms[first] < 0
+
+
+def rank(monomial: Monomial) -> tuple[int, ...]:
+    """Order monomials by degree, then by age."""
+    return (len(monomial), *[atom.serial for atom in monomial])
+
+
+def only_division(expr: Expr) -> Atom | None:
+    """Return the division by a number that is the only one in the sum and has coefficient 1."""
+    found = None
+    for monomial, coefficient in expr.terms.items():
+        if len(monomial) == 1 and monomial[0].divided and isinstance(monomial[0].args[1], int):
+            if found is not None or coefficient != 1:
+                return None
+            found = monomial[0]
+    return found
+
+
+def long_division(n: Expr, d: Expr) -> tuple[dict[Monomial, int], dict[Monomial, int]]:
+    """Return polynomials `(q, r)` with `n = q*d + r`, leading terms first."""
+    head = max(d.terms, key=rank)
+    number = d.terms[head]
+    todo, out, rest = dict(n.terms), {}, {}
+    for _ in range(256):
+        if not todo:
+            return out, rest
+        lead = max(todo, key=rank)
+        left = divided_by(lead, head)
+        if left is None or todo[lead] % number:
+            rest[lead] = todo.pop(lead)
+            continue
+        times = todo[lead] // number
+        out[left] = out.get(left, 0) + times
+        if not out[left]:
+            del out[left]
+        for monomial, coefficient in d.terms.items():
+            key = tuple(sorted(monomial + left, key=lambda atom: atom.serial))
+            total = todo.get(key, 0) - times * coefficient
+            if total:
+                todo[key] = total
+            else:
+                del todo[key]
+    return {}, dict(n.terms)
+
+
+def divided_by(monomial: Monomial, by: Iterable[Atom]) -> Monomial | None:
+    """Return the product without the factors `by`, or None if it lacks one."""
+    left = list(monomial)
+    for atom in by:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def without(monomial: Monomial, atom: Atom) -> Monomial:
+    """Return the product with one occurrence of a factor gone."""
+    position = monomial.index(atom)
+    return monomial[:position] + monomial[position + 1 :]
+
+
+def common_factors(monomials: list[Monomial]) -> Monomial:
+    """Return the atoms, with repetition, that divide every monomial."""
+    common: list[Atom] = []
+    left = [list(monomial) for monomial in monomials]
+    for atom in monomials[0]:
+        if all(atom in each for each in left):
+            common.append(atom)
+            for each in left:
+                each.remove(atom)
+    return tuple(common)
+
+
+def drop(expr: Expr, factors: Monomial) -> Dim:
+    """Divide every term by atoms that all terms have."""
+    terms: dict[Monomial, int] = {}
+    for monomial, coefficient in expr.terms.items():
+        for atom in factors:
+            monomial = without(monomial, atom)
+        terms[monomial] = coefficient
+    return settle(terms)
+
+
+def content(dim: Dim) -> int:
+    """Return the greatest common divisor of the coefficients, constant included."""
+    if isinstance(dim, int):
+        return abs(dim)
+    return gcd(*dim.terms.values())
+
+
+def shrink(dim: Dim, number: int) -> Dim:
+    """Divide by a number that divides every coefficient."""
+    if number == 1:
+        return dim
+    if isinstance(dim, int):
+        return dim // number
+    return settle({monomial: coefficient // number for monomial, coefficient in dim.terms.items()})

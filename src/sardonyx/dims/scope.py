@@ -1,0 +1,302 @@
+"""Own the symbols of one model, what is known about them, and the proofs that follow."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from sardonyx.dims import bounds as proofs
+from sardonyx.dims import choose, divide
+from sardonyx.dims.expr import Atom, Expr, Symbol, TooLarge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from sardonyx.dims.expr import Dim
+
+
+class Scope:
+    """The symbols of a model (filled by `load`, then closed), or of one inference, whose scope is a child of it.
+
+    A child sees its parent's symbols and facts; nothing that is added to it reaches the parent. Sizes are at least 0
+    unless more is known (decisions S3). Questions answer True or False where there is a proof, else None.
+    """
+
+    __slots__ = (
+        "answers", "atoms", "closed", "depth", "facts", "given", "highs", "lows", "names", "numbers", "parent",
+        "products", "quotients", "serials", "sums", "sums_kept",
+    )  # fmt: skip
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.closed = False
+        self.names: dict[str, Symbol] = {}
+        self.given: dict[str, Symbol] = {}  # names that anonymous symbols were printed with
+        # Kept expressions, and results of operations on them: a rule that asks again gets the same object.
+        self.atoms: dict[object, Atom] = {}
+        self.sums_kept: dict[object, Expr] = {}
+        self.sums: dict[object, Dim] = {}
+        self.products: dict[object, Dim] = {}
+        self.quotients: dict[object, Dim] = {}
+        # What is known, and what was answered from it.
+        self.lows: dict[Atom, int] = {}
+        self.highs: dict[Atom, int] = {}
+        self.facts: list[Expr] = []
+        self.answers: dict[object, object] = {}
+        self.serials: Iterator[int] = count() if parent is None else parent.serials
+        # Numbers of anonymous symbols: every inference over a closed model starts afresh, so that its names are stable.
+        if parent is None:
+            self.numbers = [0]
+        elif parent.closed:
+            self.numbers = list(parent.numbers)
+        else:
+            self.numbers = parent.numbers
+
+    def child(self) -> Scope:
+        """Return a scope that sees this one and adds nothing to it."""
+        return Scope(self)
+
+    # --- symbols
+
+    def symbol(self, name: str) -> Symbol:
+        """Return the symbol of this name, the same one every time; a new name is declared here.
+
+        Raises:
+            ValueError: The scope is closed and neither it nor a parent has the name.
+        """
+        found = self.names.get(name)
+        if found is None:
+            found = self.find(name)
+            if found is None:
+                if self.closed:
+                    raise ValueError(f"{name!r} is not a dim of this model, whose scope is closed")
+                printed = self.given.pop(name, None)
+                if printed is not None:
+                    printed.given = None  # a declared name wins; the anonymous symbol prints with another from now on
+                found = self.names[name] = Symbol(self, name)
+        return found
+
+    def find(self, name: str) -> Symbol | None:
+        """Return the declared symbol of this name, here or in a parent, or None."""
+        up: Scope | None = self
+        while up is not None:
+            if name in up.names:
+                return up.names[name]
+            up = up.parent
+        return None
+
+    def fresh(self, hint: str | None = None, *, signed: bool = False) -> Symbol:
+        """Return a new anonymous symbol, equal to nothing but itself; `hint` becomes part of its name."""
+        number = self.numbers[0]
+        self.numbers[0] = number + 1
+        return Symbol(self, None, hint=hint or "d", number=number, signed=signed)
+
+    def close(self) -> None:
+        """Refuse further names; anonymous symbols, children and facts are still welcome."""
+        self.closed = True
+
+    def unused_name(self, symbol: Symbol) -> str:
+        """Return the name an anonymous symbol prints with: an identifier that nothing else in sight is called."""
+        hint = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in symbol.hint)
+        number = symbol.number
+        while True:
+            name = f"_{hint}{number}"
+            if self.find(name) is None and not self.printed(name):
+                self.given[name] = symbol
+                return name
+            number = self.numbers[0]
+            self.numbers[0] = number + 1
+
+    def printed(self, name: str) -> bool:
+        """Whether an anonymous symbol of this scope or a parent already prints with this name."""
+        up: Scope | None = self
+        while up is not None:
+            if name in up.given:
+                return True
+            up = up.parent
+        return False
+
+    # --- facts and questions
+
+    def bounds(self, dim: Dim) -> tuple[int | None, int | None]:
+        """Return numbers that `dim` is never below and never above, each None when none is known."""
+        return proofs.lower(self, dim), proofs.upper(self, dim)
+
+    def at_least(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a >= b` in every run, in no run, or not known."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a >= b
+        try:
+            difference = a - b
+        except TooLarge:
+            return None
+        low = proofs.lower(self, difference)
+        if low is not None and low >= 0:
+            return True
+        high = proofs.upper(self, difference)
+        return False if high is not None and high < 0 else None
+
+    def equal(self, a: Dim, b: Dim) -> bool | None:
+        """Whether `a` and `b` are the same number in every run, in no run, or not known."""
+        if a is b:
+            return True
+        try:
+            difference = a - b
+        except TooLarge:
+            return None
+        if isinstance(difference, int):
+            return difference == 0
+        constant = difference.constant
+        if constant % divide.content(difference - constant):
+            return False
+        low, high = self.bounds(difference)
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            return False
+        return True if low == 0 == high else None
+
+    def is_positive(self, dim: Dim) -> bool:
+        """Whether `dim >= 1` is known."""
+        low = dim if isinstance(dim, int) else proofs.lower(self, dim)
+        return low is not None and low >= 1
+
+    def assume_at_least(self, a: Dim, b: Dim) -> bool:
+        """Record `a >= b`; return False, recording nothing, when that is provably wrong."""
+        known = self.at_least(a, b)
+        if known is not None:
+            return known
+        difference = a - b
+        if isinstance(difference, int):
+            return difference >= 0
+        constant = difference.constant
+        rest = difference - constant
+        if isinstance(rest, Expr) and len(rest.terms) == 1:
+            [(monomial, coefficient)] = rest.terms.items()
+            if len(monomial) == 1:  # coefficient*atom >= -constant
+                atom = monomial[0]
+                if coefficient > 0:
+                    low = -(constant // coefficient)
+                    self.lows[atom] = max(low, self.lows.get(atom, low))
+                else:
+                    high = constant // -coefficient
+                    self.highs[atom] = min(high, self.highs.get(atom, high))
+                self.answers.clear()
+                return True
+        self.facts.append(difference)
+        self.answers.clear()
+        return True
+
+    def assume_equal(self, a: Dim, b: Dim) -> bool:
+        """Record `a == b`; return False when that is provably wrong. Neither takes the other's place in a text."""
+        return self.equal(a, b) is not False and self.assume_at_least(a, b) and self.assume_at_least(b, a)
+
+    # --- operations that ask for bounds
+
+    def floordiv(self, a: Dim, b: Dim) -> Dim:
+        """Return `a // b`; `x // x` is 1 where `x >= 1` is known. Raises ZeroDivisionError if `b` is the number 0."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a // b
+        return self.answer("floordiv", a, b)
+
+    def ceildiv(self, a: Dim, b: Dim) -> Dim:
+        """Return `a / b` rounded up. Raises ZeroDivisionError if `b` is the number 0."""
+        return -self.floordiv(-a, b)
+
+    def mod(self, a: Dim, b: Dim) -> Dim:
+        """Return `a - b*(a // b)`. Raises ZeroDivisionError if `b` is the number 0."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a % b
+        return a - b * self.floordiv(a, b)
+
+    def exact_div(self, a: Dim, b: Dim) -> Dim:
+        """Return `a / b` where the run implies that `b` is not 0 and divides `a`.
+
+        Raises:
+            ZeroDivisionError: `b` is the number 0.
+            ValueError: `b` provably does not divide `a`.
+        """
+        return divide.exact_div(a, b)
+
+    def maximum(self, *dims: Dim) -> Dim:
+        """Return the largest of one or more dims."""
+        if len(dims) == 2 and not (isinstance(dims[0], int) and isinstance(dims[1], int)):
+            return self.answer("max", *dims)
+        return choose.extreme("max", dims, self)
+
+    def minimum(self, *dims: Dim) -> Dim:
+        """Return the smallest of one or more dims."""
+        if len(dims) == 2 and not (isinstance(dims[0], int) and isinstance(dims[1], int)):
+            return self.answer("min", *dims)
+        return choose.extreme("min", dims, self)
+
+    def broadcast(self, *dims: Dim) -> Dim:
+        """Return the dim that is not 1. Raises DimMismatch for two numbers that differ, neither being 1."""
+        if len(dims) == 2:
+            a, b = dims
+            if a is b or b == 1:
+                return a
+            if a == 1:
+                return b
+            if not (isinstance(a, int) and isinstance(b, int)):
+                return self.answer("broadcast", a, b)
+        return choose.broadcast(dims, self)
+
+    def select(self, x: Dim, a: Dim, b: Dim) -> Dim:
+        """Return `a` where `x >= 0`, else `b`."""
+        return choose.select(x, a, b, self)
+
+    def answer(self, operation: str, a: Dim, b: Dim) -> Dim:
+        """Compute an operation on two dims once for what is known now."""
+        key = (operation, a, b)
+        found = self.answers.get(key)
+        if found is None:
+            found = self.answers[key] = OPERATIONS[operation](a, b, self)
+        return found  # type: ignore[return-value]
+
+    def substitute(self, dim: Dim, by: Mapping[Symbol, Dim]) -> Dim:
+        """Return `dim` with symbols replaced, simplified with what this scope knows."""
+        from sardonyx.dims.substitute import substitute
+
+        return substitute(dim, by, self)
+
+    # --- text
+
+    def parse(self, text: str) -> Dim:
+        """Return the dim that a text in Python syntax means, as `str(dim)` prints it; new names are declared.
+
+        Raises:
+            ValueError: The text is no arithmetic over names, or the scope is closed and lacks one of them.
+        """
+        from sardonyx.dims.parse import read
+
+        found = read(text, self.symbol)
+        if found is None:
+            raise ValueError(f"{text!r} is not arithmetic over names")
+        return found
+
+    def dim_param(self, text: str, names: Collection[str]) -> Dim:
+        """Return what a `dim_param` of a file means (decisions S2).
+
+        It is arithmetic if it reads completely as such over `names`, the plain dim names of the model's inputs, and has
+        at least one of them; otherwise the text as a whole is an opaque name.
+        """
+        if text in names or text.isidentifier():
+            return self.symbol(text)
+        from sardonyx.dims.parse import read
+
+        used: set[str] = set()
+
+        def known(name: str) -> Symbol | None:
+            used.add(name)
+            return self.symbol(name) if name in names else None
+
+        found = read(text, known)
+        return self.symbol(text) if found is None or not used else found
+
+
+OPERATIONS = {
+    "floordiv": divide.floordiv,
+    "max": lambda a, b, scope: choose.extreme("max", (a, b), scope),
+    "min": lambda a, b, scope: choose.extreme("min", (a, b), scope),
+    "broadcast": lambda a, b, scope: choose.broadcast((a, b), scope),
+}

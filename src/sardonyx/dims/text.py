@@ -1,0 +1,127 @@
+"""Write a dim in Python syntax.
+
+The text depends on the normal form alone: terms and operands are sorted by their names, so it is the same in every run
+and after every history. `parse.read` reads it back to the same expression.
+"""
+
+from __future__ import annotations
+
+from keyword import iskeyword
+
+from sardonyx.dims.expr import Atom, Expr, Symbol, TooLarge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sardonyx.dims.expr import Dim, Monomial
+
+ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+
+
+def write(dim: Dim) -> str:
+    """Return the text of a dim: `2*s + 1`, `(s + 1)//2`, `max(s - 3, 0)`, `(a if x >= 0 else b)`.
+
+    A bare symbol is its name as it stands; inside an expression a name that is no Python name is quoted.
+    """
+    return dim.name if isinstance(dim, Symbol) else inside(dim)
+
+
+def inside(dim: Dim) -> str:
+    """Return the text of a dim as part of an expression."""
+    if isinstance(dim, int):
+        return str(dim)
+    if isinstance(dim, Atom):
+        return write_atom(dim)
+    return moved_in(dim) or write_sum(dim)
+
+
+def write_sum(expr: Expr) -> str:
+    """Return the terms by name: what is added, then what is subtracted, a number last in its group."""
+    plus, minus = [], []
+    for monomial, coefficient in expr.terms.items():
+        if monomial:
+            (plus if coefficient > 0 else minus).append(write_term(monomial, abs(coefficient)))
+    plus.sort()
+    minus.sort()
+    if expr.constant:
+        (plus if expr.constant > 0 else minus).append(str(abs(expr.constant)))
+    if plus:
+        return " - ".join([" + ".join(plus), *minus])
+    # A leading minus binds tighter than a division: -(x//2) is not -x//2.
+    alone = [m for m, c in expr.terms.items() if c == -1 and len(m) == 1 and m[0].divided]
+    bare = minus[0] in [write_atom(monomial[0]) for monomial in alone]
+    return " - ".join([f"-({minus[0]})" if bare else f"-{minus[0]}", *minus[1:]])
+
+
+def write_term(monomial: Monomial, number: int) -> str:
+    """Return a product with a positive number."""
+    powers: dict[Atom, int] = {}
+    for atom in monomial:
+        powers[atom] = powers.get(atom, 0) + 1
+    if number == 1 and len(monomial) == 1:
+        return write_atom(monomial[0])
+    factors = sorted(f"({write_atom(atom)})" if atom.divided else write_atom(atom) for atom in powers)
+    by_text = {f"({write_atom(atom)})" if atom.divided else write_atom(atom): power for atom, power in powers.items()}
+    factors = [text if by_text[text] == 1 else f"{text}**{by_text[text]}" for text in factors]
+    return "*".join(factors if number == 1 else [str(number), *factors])
+
+
+def write_atom(atom: Atom) -> str:
+    """Return a symbol or an operation; a division stands without parentheses."""
+    if isinstance(atom, Symbol):
+        return write_name(atom.name)
+    args = atom.args
+    if atom.kind in ("floor", "exact"):
+        return f"{numerator(args[0])}{'//' if atom.kind == 'floor' else '/'}{denominator(args[1])}"
+    if atom.kind == "select":
+        return f"({inside(args[1])} if {inside(args[0])} >= 0 else {inside(args[2])})"
+    return f"{atom.kind}({', '.join(operands(list(args)))})"
+
+
+def operands(dims: list[Dim]) -> list[str]:
+    """Return the texts of operands whose order says nothing, numbers last."""
+    numbers = sorted(dim for dim in dims if isinstance(dim, int))
+    return sorted(inside(dim) for dim in dims if isinstance(dim, Expr)) + [str(number) for number in numbers]
+
+
+def numerator(dim: Dim) -> str:
+    """Return the left side of a division, in parentheses if it is a sum."""
+    text = inside(dim)
+    return f"({text})" if isinstance(dim, Expr) and len(dim.terms) > 1 else text
+
+
+def denominator(dim: Dim) -> str:
+    """Return the right side of a division, in parentheses if it is more than a number, a name or a call."""
+    text = inside(dim)
+    return text if isinstance(dim, int) or (isinstance(dim, Atom) and not dim.divided) else f"({text})"
+
+
+def moved_in(expr: Expr) -> str | None:
+    """Return the shorter text of a sum whose subtracted part can stand inside its one operation, else None.
+
+    `(a + 1)//2 - 1` is `(a - 1)//2`, and `max(a, b) - b` is `max(a - b, 0)`.
+    """
+    found = None
+    for monomial, coefficient in expr.terms.items():
+        if coefficient > 0:
+            if found is not None or coefficient != 1 or len(monomial) != 1:
+                return None
+            found = monomial[0]
+    if found is None or found.kind not in ("floor", "max", "min"):
+        return None
+    rest = expr - found
+    try:
+        if found.kind != "floor":
+            return f"{found.kind}({', '.join(operands([arg + rest for arg in found.args]))})"
+        n, d = found.args
+        if isinstance(rest, int) and isinstance(d, int):
+            return f"{numerator(n + rest * d)}//{d}"
+    except TooLarge:
+        pass
+    return None
+
+
+def write_name(name: str) -> str:
+    """Return a name as it can stand in an expression: itself, or quoted."""
+    if name.isidentifier() and not iskeyword(name):
+        return name
+    return "'" + "".join(ESCAPES.get(letter, letter) for letter in name) + "'"
