@@ -9,6 +9,7 @@ than a small model takes to load.
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ def refuse_assignment(self: object, name: str, value: object) -> None:
     raise FrozenError(f"{type(self).__name__}.{name} cannot be assigned: records never change")
 
 
+def sealed(value: Any) -> Any:
+    """Return a read-only view of a dictionary; anything else as it is."""
+    return MappingProxyType(value) if type(value) is dict else value
+
+
 def describe(self: Any) -> str:
     """Stand in for `__repr__`: the class name and every public field."""
     fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).__fields__ if not name.startswith("_"))
@@ -56,12 +62,15 @@ def replace(self: Any, **changes: Any) -> Any:
 def initializer(cls: type, fields: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
     """Write and compile `__init__` for the given fields, in order."""
     arguments = ", ".join(f"{name}=default_{name}" if name in defaults else name for name in fields)
-    body = [f"    put(self, {name!r}, {name})" if FROZEN else f"    self.{name} = {name}" for name in fields] or [
-        "    pass"
-    ]
+    if FROZEN:
+        body = [f"    put(self, {name!r}, sealed({name}))" for name in fields]
+    else:
+        body = [f"    self.{name} = {name}" for name in fields]
     space: dict[str, Any] = {f"default_{name}": value for name, value in defaults.items()}
-    space["put"] = object.__setattr__
-    exec(f"def __init__(self, {arguments}):\n" + "\n".join(body), space)  # our own field names, never input
+    space["put"], space["sealed"] = object.__setattr__, sealed
+    exec(
+        f"def __init__(self, {arguments}):\n" + "\n".join(body or ["    pass"]), space
+    )  # our own field names, never input
     made: Callable[..., None] = space["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from sardonyx.dims import Scope
 from sardonyx.errors import error
 from sardonyx.io.context import Context
@@ -19,12 +21,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from sardonyx.ir.graph import Model
-    from sardonyx.ir.source import Buffer
     from sardonyx.limits import Limits
 
 
 def load_source(
-    where: str | PathLike[str] | Buffer,
+    where: str | PathLike[str] | bytes | memoryview,
     *,
     name: str | None = None,
     external_data: str = "strict",
@@ -46,9 +47,15 @@ def load_source(
         lifetime.add(source)
         files = ExternalFiles(external_data_dir, path, links, external_data, lifetime, limits)
         context = Context(source, limits, Scope(), files, lifetime, collect)
-        decoded = decode(source.data(), ModelProto, max_nesting=max_nesting, source=source.name)
-        context.exact = not decoded.replaced
-        return build_model(decoded.message, context)
+        collecting = gc.isenabled()
+        gc.disable()  # thousands of containers and no cycles: collections would cost as much as the work
+        try:
+            decoded = decode(source.data(), ModelProto, max_nesting=max_nesting, source=source.name)
+            context.exact = not decoded.replaced
+            return build_model(decoded.message, context)
+        finally:
+            if collecting:
+                gc.enable()
     except BaseException:
         lifetime.close()
         raise
@@ -64,10 +71,10 @@ def check_options(external_data: str, links: str, max_nesting: int) -> None:
 
 
 def open_input(
-    where: str | PathLike[str] | Buffer, name: str | None, limits: Limits
+    where: str | PathLike[str] | bytes | memoryview, name: str | None, limits: Limits
 ) -> tuple[Source, str | PathLike[str] | None]:
     """Open a path, or wrap the caller's buffer; return it with the path, if there is one."""
-    if isinstance(where, (bytes, bytearray, memoryview)):
+    if isinstance(where, (bytes, memoryview)):
         view = memoryview(where).toreadonly().cast("B") if not isinstance(where, bytes) else where
         source = Source(view, name or "<bytes>")
         check_size(source.size, source.name, limits)

@@ -87,7 +87,14 @@ class Resolver:
         nodes, reordered = self.nodes(message.node, frame, types)
         outputs = self.outputs(message.output, frame)
         root = types if outer is None else EMPTY
-        declared = self.declare(message, inputs, outputs, values, types)
+        declared = self.declare(
+            (
+                ("input", message.input, inputs),
+                ("output", message.output, outputs),
+                ("value_info", message.value_info, [values.get(info.name) for info in message.value_info]),
+            ),
+            types,
+        )
         for value, tensor in initializers.items():
             if value not in types:
                 types[value] = TensorType(tensor.dtype or None, tensor.shape)
@@ -161,6 +168,10 @@ class Resolver:
             sparse[value] = read_sparse(one, context)
         return initializers, sparse
 
+    def unnamed(self, what: str, frame: Frame, offset: int) -> None:
+        """Report an initializer without a name."""
+        self.fault(error("initializer-unnamed", f"{what} has no name", graph=frame.label, offset=offset))
+
     def twice(self, name: str, what: str, frame: Frame, offset: int, node: str | None = None) -> None:
         """Report a second definition of a name."""
         self.fault(
@@ -201,7 +212,7 @@ class Resolver:
                         node=node,
                         value=name,
                         offset=offset,
-                        hint="it must be a graph input, an initializer or the output of a node, here or in a graph around",
+                        hint="it must be an input, an initializer or a node's output, of this graph or one around it",
                     )
                 )
             value = Value(name)
@@ -214,21 +225,13 @@ class Resolver:
 
     def declare(
         self,
-        message: GraphProto | FunctionProto,
-        inputs: Iterable[Value],
-        outputs: Sequence[Value],
-        values: dict[str, Value],
+        groups: Iterable[tuple[str, Sequence[ValueInfoProto], Iterable[Value | None]]],
         types: dict[Value, Type],
     ) -> tuple[Declared, ...]:
-        """Read every ValueInfoProto; a value's type is the first of its input, output and value_info declarations."""
+        """Read every ValueInfoProto; a value's type is the first that a declaration of it gives."""
         read = self.reader.read
         source, exact = self.context.source, self.context.exact
         found = []
-        groups: list[tuple[str, Sequence[ValueInfoProto], Sequence[Value | None]]] = [
-            ("value_info", message.value_info, [values.get(info.name) for info in message.value_info])
-        ]
-        if hasattr(message, "initializer"):  # a FunctionProto lists names where a GraphProto has ValueInfoProtos
-            groups[:0] = [("input", message.input, tuple(inputs)), ("output", message.output, outputs)]
         for role, infos, targets in groups:
             for info, value in zip(infos, targets, strict=True):
                 kind = read(info.type)
@@ -260,14 +263,14 @@ class Resolver:
                 if not name:
                     outputs.append(None)
                     continue
-                value = Value(name)
+                output = Value(name)
                 if name in values:
                     label = node_label(message.name, message.op_type, at)
                     self.twice(name, "the node", frame, message.start, label)
                 else:
-                    values[name] = value
-                pending.add(value)
-                outputs.append(value)
+                    values[name] = output
+                pending.add(output)
+                outputs.append(output)
             made.append(tuple(outputs))
         self.node_count += len(made)
         if context.limits.max_nodes is not None:
@@ -309,10 +312,10 @@ class Resolver:
                                 bodies = {}
                             bodies[attr.name] = body
                             for graph in body if attr.kind is GRAPHS else (body,):
-                                for value in graph.captures:
-                                    if values.get(value.name) is not value:
-                                        captured[value] = None
-                                    elif value in pending:
+                                for read in graph.captures:
+                                    if values.get(read.name) is not read:
+                                        captured[read] = None
+                                    elif read in pending:
                                         sorted_so_far = False
                 if attr.name in attrs:
                     self.fault(
@@ -453,7 +456,8 @@ class Resolver:
             types: dict[Value, Type] = {}
             nodes, reordered = self.nodes(message.node, frame, types)
             outputs = tuple(self.lookup(name, frame, None, "formal output", message.start) for name in message.output)
-            declared = self.declare(message, (), (), frame.values, types)
+            told = [frame.values.get(info.name) for info in message.value_info]
+            declared = self.declare((("value_info", message.value_info, told),), types)
             defaults = {one.name: self.default(one, label, types) for one in message.attribute_proto}
         finally:
             self.fault, self.known_domains, self.node_count = before, known, count

@@ -7,6 +7,8 @@ users, captures) is derived on first use and kept, see ir/index.py.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from sardonyx.errors import OnnxError
 from sardonyx.ir.attrs import AttrKind
 from sardonyx.records import FROZEN, record
@@ -66,7 +68,8 @@ class Details:
 
 
 NOTHING = Details()
-EMPTY: Mapping[str, Any] = {}
+EMPTY: Any = MappingProxyType({})
+"""The mapping without entries, shared by everything that has none."""
 
 
 @record
@@ -228,11 +231,11 @@ class Graph:
     """Its results: node outputs, inputs, initializers, or (in a body) captured values."""
     nodes: tuple[Node, ...]
     """In topological order."""
-    initializers: Mapping[Value, Tensor] = EMPTY  # type: ignore[assignment]
+    initializers: Mapping[Value, Tensor] = EMPTY
     """Constants; one whose value is among `inputs` is that input's default."""
-    sparse_initializers: Mapping[Value, SparseTensor] = EMPTY  # type: ignore[assignment]
+    sparse_initializers: Mapping[Value, SparseTensor] = EMPTY
     """Sparse constants."""
-    types: Mapping[Value, Type] = EMPTY  # type: ignore[assignment]
+    types: Mapping[Value, Type] = EMPTY
     """What is known of values, bodies' values included; only the table of the outermost graph counts."""
     nodes_were_reordered: bool = False
     """Whether the file had the nodes in an order that was not topological."""
@@ -385,7 +388,7 @@ class Model:
     graph: Graph
     opset_imports: Mapping[str, int]
     """Domain as written to version."""
-    functions: Mapping[FunctionKey, Function] = EMPTY  # type: ignore[assignment]
+    functions: Mapping[FunctionKey, Function] = EMPTY
     """Model-local functions by (domain, name, overload), in file order."""
     ir_version: int = 10
     producer_name: str = ""

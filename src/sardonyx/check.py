@@ -1,0 +1,34 @@
+"""Gather everything that is wrong with a loaded model."""
+
+from __future__ import annotations
+
+from sardonyx.ir.verify import verify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sardonyx.errors import Issue
+    from sardonyx.ir.graph import Model
+
+
+def check_model(model: Model, deep: bool = False) -> list[Issue]:
+    """Return the issues noted at load, the faults of function bodies, and what the structure itself shows; each once.
+
+    With `deep`, checksums of external data are verified, which reads all of it.
+    """
+    found = list(model.issues)
+    for function in model.functions.values():
+        found.extend(function.faults)
+    seen = {issue_key(issue) for issue in found}
+    for issue in verify(model):
+        if issue_key(issue) not in seen:
+            found.append(issue)
+    if deep:
+        from sardonyx.io.checksums import verify_checksums
+
+        found.extend(verify_checksums(model))
+    return found
+
+
+def issue_key(issue: Issue) -> tuple[str, str | None, str | None]:
+    """Return what makes two findings the same one: the code, the graph and the value."""
+    return (issue.code, issue.place.graph, issue.place.value)
