@@ -261,6 +261,13 @@ CODES: Mapping[str, Code] = {
         ("opset-conflict", INVALID, "One domain is imported twice with different versions."),
         ("cycle", INVALID, "Nodes need each other's outputs, so no order lets them run."),
         ("function-twice", INVALID, "Two functions share domain, name and overload."),
+        ("value-unnamed", INVALID, "A node output has no name, so that nothing written to a file could refer to it."),
+        ("not-sorted", INVALID, "A node reads a value that only it or a later node of the same graph defines."),
+        ("out-of-scope", INVALID, "A value is read outside the graph that defines it and the bodies within."),
+        ("name-shadowed", INVALID, "A body defines a name that is visible from outside, which IR.md forbids."),
+        ("captured-output", INVALID, "A body outputs a value of a graph around it, which checker and runtimes refuse."),
+        ("type-stray", INVALID, "A type is recorded for a value that no graph defines."),
+        ("reference-outside-function", INVALID, "A node outside all functions refers to an attribute of a function."),
         # --- unsupported: valid, but beyond what is read
         ("limit-exceeded", UNSUPPORTED, "The model is over a limit that the caller set (see `Limits`)."),
         ("element-type-unknown", UNSUPPORTED, "An element type above 28, from an ONNX version that is not known yet."),
