@@ -10,3 +10,7 @@ from sardonyx.wire.reader import check_max_nesting as check_max_nesting
 from sardonyx.wire.reader import decode as decode
 from sardonyx.wire.schema import MAX_FILE_BYTES as MAX_FILE_BYTES
 from sardonyx.wire.schema import Runs as Runs
+from sardonyx.wire.writer import encode as encode
+from sardonyx.wire.writer import header as header
+from sardonyx.wire.writer import key as key
+from sardonyx.wire.writer import varint as varint

@@ -96,9 +96,40 @@ def text_of(raw: Any, pos: int) -> str:
         raise Fault("bad-utf8", pos + bad.start) from None
 
 
+def is_ascii(data: Any, pos: int, end: int) -> bool:
+    """Return whether all bytes are below 0x80; compiled, this is a loop over vectors."""
+    high = 0
+    for index in range(pos, end):
+        high |= data[index]
+    return high < 0x80
+
+
 def check_text(data: Any, pos: int, end: int) -> None:
     """Raise unless the bytes are UTF-8."""
+    if cython.compiled and is_ascii(data, pos, end):
+        return
     text_of(data[pos:end], pos)
+
+
+def is_plain_entry(data: Any, pos: int, end: int) -> bool:
+    """Return whether the payload is a key and a value, each once, in this order, and in ASCII.
+
+    Nearly every entry of every `metadata_props` is. What this says no to is not wrong; it only takes the long way.
+    """
+    for key in (0x0A, 0x12):
+        if end - pos < 2 or data[pos] != key:
+            return False
+        size = data[pos + 1]
+        pos += 2
+        if size >= 0x80:
+            if pos >= end or data[pos] >= 0x80:
+                return False
+            size = (size & 0x7F) | data[pos] << 7
+            pos += 1
+        if size > end - pos or not is_ascii(data, pos, pos + size):
+            return False
+        pos += size
+    return pos == end
 
 
 def packed_ints(data: Any, pos: int, end: int, into: list[int]) -> None:
@@ -115,6 +146,13 @@ def packed_ints(data: Any, pos: int, end: int, into: list[int]) -> None:
 
 def count_varints(data: Any, pos: int, end: int) -> int:
     """Check a packed run of varints and return how many there are."""
+    count = 0
+    if cython.compiled:
+        while pos < end:
+            pos = pos + 1 if data[pos] < 0x80 else varint_end(data, pos, end)
+            count += 1
+        return count
+
     from re import compile  # typed integer data is rare: raw_data is the rule
 
     bad = compile(rb"[\x80-\xff]{9}[^\x00\x01]").search(data, pos, end)  # nine more to come, and a tenth too large
@@ -125,7 +163,6 @@ def count_varints(data: Any, pos: int, end: int) -> int:
         while last > pos and data[last - 1] >= 0x80:
             last -= 1
         raise Fault("cut-short", last)
-    count = 0
     while pos < end:
         stop = min(pos + CHUNK, end)
         count += len(bytes(data[pos:stop]).translate(None, HIGH_BYTES))
@@ -143,7 +180,6 @@ def parse(
     texts: dict[Any, str] = {}
     checked: set[Any] = set()
     memos: dict[type, dict[Any, Any]] = {cls: {} for cls in shared}
-    new = object.__new__
     while True:
         while pos < end:
             at = pos
@@ -183,8 +219,7 @@ def parse(
                     raw = data[begin:pos]
                     text = texts.get(raw)
                     if text is None:
-                        text = text_of(raw, begin)
-                        texts[raw] = text
+                        texts[raw] = text = text_of(raw, begin)
                     if action == TEXTS:
                         if name in fields:
                             fields[name].append(text)
@@ -203,6 +238,8 @@ def parse(
                         raise Fault("nesting-too-deep", at)
                     if action == CHECKED:
                         fields[name] = fields.get(name, 0) + 1
+                        if cython.compiled and is_plain_entry(data, begin, pos):
+                            continue  # quicker than to hash it
                         if size <= CHECKED_SIZE:
                             raw = data[begin:pos]
                             if raw in checked:
@@ -221,12 +258,12 @@ def parse(
                         memo = memos[child]
                         message = memo.get(raw)
                         if message is None:
-                            message = new(child)
+                            message = child.__new__(child)
                             memo[raw] = message
                         else:
                             known = True
                     else:
-                        message = new(child)
+                        message = child.__new__(child)
                     if action in (MESSAGES, SHAREDS):
                         if name in fields:
                             fields[name].append(message)
@@ -370,6 +407,8 @@ def run(
     root.end = end
     if start == end:
         return False
+    if cython.compiled:
+        return parse(cython.address(data[0]), start, end, root, table, shared, max_nesting)
     return parse(data, start, end, root, table, shared, max_nesting)
 
 

@@ -6,7 +6,7 @@ are copied as they stand. `scan` also goes over damaged bytes, up to the damage 
 
 from __future__ import annotations
 
-from struct import calcsize, unpack
+from struct import unpack
 
 from sardonyx.wire.schema import FIXED32, FIXED64, LENGTH, VARINT
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mmap import mmap
     from typing import TypeVar
 
-    from sardonyx.wire.schema import Message, Runs
+    from sardonyx.wire.schema import Field, Message, Runs
 
     Buffer = bytes | mmap | memoryview
     Piece = tuple[int, int, int, int, int]
@@ -117,16 +117,18 @@ def fixed(data: Buffer, runs: Runs) -> bytes:
     return b"".join([data[start:end] for start, end, _ in runs.spans])
 
 
-def fixed32_bits(data: Buffer, start: int, end: int, number: int) -> tuple[int, ...]:
-    """Return the bit patterns of field `number` (`f`, `floats`) of the decoded message in `start:end`.
+def fixed32_bits(data: Buffer, message: Message, known: Field) -> tuple[int, ...]:
+    """Return the bit patterns of a float field (`f`, `floats`) of a decoded message.
 
     A Python float need not keep the payload of a NaN; the bits do.
     """
+    wires = (FIXED32, LENGTH) if known.repeated else (FIXED32,)
     run = b"".join(
         [
             data[begin:stop]
-            for found, wire, _, begin, stop in pieces(data, start, end)
-            if found == number and wire in (FIXED32, LENGTH)
+            for found, wire, _, begin, stop in pieces(data, message.start, message.end)
+            if found == known.number and wire in wires
         ]
     )
-    return unpack(f"<{len(run) // calcsize('<I')}I", run)
+    bits = unpack(f"<{len(run) // 4}I", run)
+    return bits if known.repeated else bits[-1:]
