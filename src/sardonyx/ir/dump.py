@@ -98,10 +98,11 @@ def attribute_lines(lines: list[str], pad: str, attr: Mapping[str, Any]) -> None
     """Print an attribute; bodies and lists of constants take lines of their own below it."""
     head = f"{pad}{quoted(attr['name'])}: {attr['kind']}"
     inner = " " * (len(pad) - len(pad.lstrip()) + 2)
-    value = attr.get("value")
     if "ref" in attr:
         lines.append(f"{head} = @{quoted(attr['ref'])}")
-    elif attr["kind"] == "GRAPH":
+        return
+    value = attr["value"]
+    if attr["kind"] == "GRAPH":
         lines.append(head)
         graph_lines(lines, inner, value)
     elif attr["kind"] == "GRAPHS":
