@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sardonyx.errors import OnnxError as OnnxError
     from sardonyx.ir.attrs import Attr as Attr
     from sardonyx.ir.attrs import AttrRef as AttrRef
+    from sardonyx.ir.diff import diff as diff
+    from sardonyx.ir.dump import dump as dump
     from sardonyx.ir.graph import Function as Function
     from sardonyx.ir.graph import Graph as Graph
     from sardonyx.ir.graph import Model as Model
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 HOMES = {
     "load": "api",
     "check": "api",
+    "dump": "ir.dump",
+    "diff": "ir.diff",
     "Limits": "limits",
     "Model": "ir.graph",
     "Graph": "ir.graph",
