@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 BUDGET = 150
 """Expressions looked at for one question."""
+DEEPEST = 8
+"""Operations and inequalities used inside one another for one question; bounds the recursion too."""
 CHAIN = 3
 """Recorded inequalities used one after another for one question."""
 
@@ -29,10 +31,11 @@ CHAIN = 3
 class Search:
     """The work left for one question."""
 
-    __slots__ = ("left",)
+    __slots__ = ("depth", "left")
 
     def __init__(self) -> None:
         self.left = BUDGET
+        self.depth = 0
 
 
 def lower(scope: Scope, dim: Dim) -> int | None:
@@ -64,8 +67,9 @@ def search(scope: Scope, dim: Dim, work: Search, chain: int) -> int | None:
         return dim
     work.left -= 1
     best = direct(scope, dim)
-    if work.left < 0:
+    if work.left < 0 or work.depth >= DEEPEST:
         return best
+    work.depth += 1
     atom = first_operation(scope, dim)
     if atom is not None:
         best = better(best, opened(scope, dim, atom, work, chain))
@@ -74,6 +78,7 @@ def search(scope: Scope, dim: Dim, work: Search, chain: int) -> int | None:
             best = better(best, with_fact(scope, dim, fact, work, chain))
             if best is not None:
                 break
+    work.depth -= 1
     return best
 
 
@@ -91,9 +96,8 @@ def direct(scope: Scope, expr: Expr) -> int | None:
         if not monomial:
             total += coefficient
         elif coefficient > 0:
-            if len(monomial) > 1 or span(scope, monomial[0])[0] is None:
-                if any(span(scope, atom)[0] is None for atom in monomial):
-                    return None
+            if any(span(scope, atom)[0] is None for atom in monomial):
+                return None
         else:
             most = coefficient
             for atom in monomial:
@@ -124,7 +128,7 @@ def moved(scope: Scope, expr: Expr) -> dict[Monomial, int]:
             if total:
                 terms[key] = total
             else:
-                del terms[key]
+                terms.pop(key, None)
     return terms
 
 
@@ -155,9 +159,10 @@ def reach(scope: Scope, atom: Atom) -> Interval:
             if atom.kind == "floor":
                 return None if low is None else low // d, None if high is None else high // d
             return None if low is None else -(-low // d), None if high is None else high // d
-        if low is not None and low >= 0 and (lower(scope, d) or 0) >= 1:
-            return 0, high
-        return None, None
+        least = lower(scope, d)
+        if low is None or low < 0 or least is None or least < 0:
+            return None, None
+        return (1 if low and atom.kind == "exact" else 0), high  # where there is a result, the divisor is at least 1
     arms = args[1:] if atom.kind == "select" else args
     lows = [lower(scope, arm) for arm in arms]
     highs = [upper(scope, arm) for arm in arms]
@@ -186,9 +191,13 @@ def first_operation(scope: Scope, expr: Expr) -> Atom | None:
 
 def is_plain_factor(scope: Scope, monomial: Monomial, atom: Atom) -> bool:
     """Whether the atom occurs once in the product, and its other factors are not negative."""
-    return monomial.count(atom) == 1 and all(
-        other is atom or (span(scope, other)[0] or -1) >= 0 or span(scope, other)[0] == 0 for other in monomial
-    )
+    return monomial.count(atom) == 1 and all(other is atom or is_natural(scope, other) for other in monomial)
+
+
+def is_natural(scope: Scope, atom: Atom) -> bool:
+    """Whether an atom is known not to be negative."""
+    low = span(scope, atom)[0]
+    return low is not None and low >= 0
 
 
 def opened(scope: Scope, expr: Expr, atom: Atom, work: Search, chain: int) -> int | None:

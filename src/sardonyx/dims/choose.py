@@ -14,7 +14,7 @@ from sardonyx.dims.expr import Atom, Expr, TooLarge, operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sardonyx.dims.expr import Dim, Monomial
     from sardonyx.dims.scope import Scope
@@ -79,7 +79,7 @@ def arms(dim: Dim, kind: str) -> list[Dim]:
 
 def shared_part(dims: list[Dim]) -> Dim:
     """Return the largest part that can be taken out of all dims leaving no negative coefficient behind."""
-    tables = [dim.terms if isinstance(dim, Expr) else {(): dim} for dim in dims]
+    tables: list[Mapping[Monomial, int]] = [dim.terms if isinstance(dim, Expr) else {(): dim} for dim in dims]
     keys: dict[Monomial, None] = {}
     for table in tables:
         keys.update(dict.fromkeys(table))

@@ -52,38 +52,37 @@ def mod(n: Dim, d: Dim, facts: Scope | None = None) -> Dim:
 def floor_by_number(n: Expr, k: int, facts: Scope | None) -> Dim:
     """Return `n // k` for a positive number `k`."""
     whole: Dim = 0
-    sign = 1  # the result so far is whole + sign*(n // k)
-    while True:
-        out, rest, remainder = split(n, k)
+    sign = 1
+    dim: Dim = n
+    while isinstance(dim, Expr):  # the result is whole + sign*(dim // k)
+        out, rest, remainder = split(dim, k)
         whole = whole + sign * out
-        if isinstance(rest, int):  # only the remainder is left, and 0 <= remainder < k
+        if isinstance(rest, int):  # nothing but the remainder is left, and it is below k
             return whole
-        shared = gcd(k, content(rest))
-        if shared > 1:  # rest is a multiple of `shared`, so the remainder only counts in whole steps of it
-            rest, remainder, k = shrink(rest, shared), remainder // shared, k // shared
-        if k == 1:
+        shared = gcd(k, content(rest))  # `rest` moves in steps of it, and so the remainder counts in whole steps
+        rest, remainder, k = shrink(rest, shared), remainder // shared, k // shared
+        if k == 1 or isinstance(rest, int):
             return whole + sign * rest
-        if leads_negative(rest):  # floor((r - a)/k) = -floor((a - r + k - 1)/k)
-            rest, remainder, sign = -rest, k - 1 - remainder, -sign
-        nested = only_division(rest)
+        if leads_negative(rest):  # (r - a)//k = -((a - r + k - 1)//k)
+            dim, sign = k - 1 - remainder - rest, -sign
+        else:
+            dim = rest + remainder
+        nested = only_division(dim)
         if nested is None:
-            break
-        inside, step = nested.args
-        if k * step > MAX_NUMBER:  # type: ignore[operator]
+            if facts is not None and facts.at_least(dim, 0) and facts.at_least(k - 1, dim):
+                return whole
+            return whole + sign * operation("floor", (dim, k))
+        inside, step = nested  # (i//s + z)//k = (i + s*z)//(s*k)
+        if k * step > MAX_NUMBER:
             raise TooLarge("a divisor above 2^127")
-        n = inside + step * (rest - nested + remainder)  # floor((i//s + z)/k) = floor((i + s*z)/(s*k))
-        k = k * step  # type: ignore[operator,assignment]
-        if isinstance(n, int):
-            return whole + sign * (n // k)
-    n = rest + remainder
-    if facts is not None and facts.at_least(n, 0) and facts.at_least(k - 1, n):
-        return whole
-    return whole + sign * operation("floor", (n, k))
+        dim = inside.args[0] + step * (dim - inside)
+        k = k * step
+    return whole + sign * (dim // k)
 
 
-def floor_by_expr(n: Dim, d: Expr, facts: Scope | None) -> Dim:
-    """Return `n // d` for a divisor with symbols."""
-    n, d = reduce(n, d)
+def floor_by_expr(dividend: Dim, divisor: Expr, facts: Scope | None) -> Dim:
+    """Return a quotient, rounded down, whose divisor has symbols."""
+    n, d = reduce(dividend, divisor)
     if isinstance(d, int):
         return floordiv(n, d, facts)
     if facts is None or not facts.is_positive(d):
@@ -119,50 +118,58 @@ def exact_div(n: Dim, d: Dim) -> Dim:
         ValueError: `d` provably does not divide `n`.
         TooLarge: The result outgrew the limits.
     """
-    if isinstance(d, int):
-        if d == 0:
-            raise ZeroDivisionError(f"{n} / 0")
-        if isinstance(n, int):
-            if n % d:
-                raise ValueError(f"{n} is not a multiple of {d}")
-            return n // d
-        return exact_by_number(n, d) if d > 0 else exact_div(-n, -d)
-    if n == 0:
-        return 0
-    n, d = reduce(n, d)
-    if isinstance(d, int):
-        return exact_div(n, d)
-    if isinstance(n, int):
-        return operation("exact", (n, d))
-    common = common_factors([*n.terms, *d.terms])
-    if common:  # none of them is 0, since d is not
-        return exact_div(drop(n, common), drop(d, common))
-    out, rest = long_division(n, d)
-    if out and (not rest or len(d.terms) == 1):
-        return collect(out) + exact_div(collect(rest), d)
-    for atom in [m[0] for m, c in n.terms.items() if len(n.terms) == 1 and c == 1 and len(m) == 1]:
-        if atom.kind == "exact":
-            return exact_div(atom.args[0], atom.args[1] * d)
-    return operation("exact", (n, d))
+    if isinstance(d, Expr):
+        return exact_by_expr(n, d)
+    if d == 0:
+        raise ZeroDivisionError(f"{n} / 0")
+    if d < 0:
+        return exact_div(-n, -d)
+    if isinstance(n, Expr):
+        return exact_by_number(n, d)
+    if n % d:
+        raise ValueError(f"{n} is not a multiple of {d}")
+    return n // d
 
 
 def exact_by_number(n: Expr, k: int) -> Dim:
     """Return `n / k` for a positive number `k` that divides `n` in every run."""
     out, rest, remainder = split(n, k)
-    if isinstance(rest, int):
+    if not isinstance(rest, Expr):
         if remainder:
             raise ValueError(f"{n} is never a multiple of {k}")
         return out
     shared = gcd(k, content(rest))
+    if remainder % shared:
+        raise ValueError(f"{n} is never a multiple of {k}")
     if shared > 1:
-        if remainder % shared:
-            raise ValueError(f"{n} is never a multiple of {k}")
         return out + exact_div(shrink(rest + remainder, shared), k // shared)
+    if leads_negative(rest):
+        return out - exact_div(-(rest + remainder), k)
     nested = only_division(rest)
-    if nested is not None and nested.kind == "exact":
-        inside, step = nested.args
-        return out + exact_div(inside + step * (rest - nested + remainder), k * step)
+    if nested is not None and nested[0].kind == "exact":
+        inside, step = nested
+        return out + exact_div(inside.args[0] + step * (rest - inside + remainder), k * step)
     return out + operation("exact", (rest + remainder, k))
+
+
+def exact_by_expr(dividend: Dim, symbolic: Expr) -> Dim:
+    """Return a quotient whose divisor has symbols, is not 0 and divides the dividend in every run."""
+    n, divisor = reduce(dividend, symbolic)
+    if isinstance(divisor, int):
+        return exact_div(n, divisor)
+    if isinstance(n, int):
+        return n and operation("exact", (n, divisor))
+    common = common_factors([*n.terms, *divisor.terms])
+    if common:  # none of them is 0, since the divisor is not
+        return exact_div(drop(n, common), drop(divisor, common))
+    out, rest = long_division(n, divisor)
+    if out and (not rest or len(divisor.terms) == 1):
+        return collect(out) + exact_div(collect(rest), divisor)
+    if leads_negative(n):
+        return -exact_div(-n, divisor)
+    if isinstance(n, Atom) and n.kind == "exact":
+        return exact_div(n.args[0], n.args[1] * divisor)
+    return operation("exact", (n, divisor))
 
 
 def settle(terms: dict[Monomial, int]) -> Dim:
@@ -250,14 +257,18 @@ def rank(monomial: Monomial) -> tuple[int, ...]:
     return (len(monomial), *[atom.serial for atom in monomial])
 
 
-def only_division(expr: Expr) -> Atom | None:
-    """Return the division by a number that is the only one in the sum and has coefficient 1."""
+def only_division(dim: Dim) -> tuple[Atom, int] | None:
+    """Return the division by a number that is the only one in the sum and has coefficient 1, and that number."""
+    if isinstance(dim, int):
+        return None
     found = None
-    for monomial, coefficient in expr.terms.items():
-        if len(monomial) == 1 and monomial[0].divided and isinstance(monomial[0].args[1], int):
-            if found is not None or coefficient != 1:
-                return None
-            found = monomial[0]
+    for monomial, coefficient in dim.terms.items():
+        if len(monomial) == 1 and monomial[0].divided:
+            step = monomial[0].args[1]
+            if isinstance(step, int):
+                if found is not None or coefficient != 1:
+                    return None
+                found = monomial[0], step
     return found
 
 
@@ -265,7 +276,9 @@ def long_division(n: Expr, d: Expr) -> tuple[dict[Monomial, int], dict[Monomial,
     """Return polynomials `(q, r)` with `n = q*d + r`, leading terms first."""
     head = max(d.terms, key=rank)
     number = d.terms[head]
-    todo, out, rest = dict(n.terms), {}, {}
+    todo = dict(n.terms)
+    out: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
     for _ in range(256):
         if not todo:
             return out, rest

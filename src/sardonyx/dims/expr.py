@@ -4,7 +4,7 @@ An expression is a sum of terms, a term is a number times a product of atoms, an
 that a polynomial cannot express (`floor`, `exact`, `max`, `min`, `broadcast`, `select`). A sum that cancels to a number
 *is* that number: constants are plain `int`, so sizes that are known cost nothing.
 
-Every expression is kept once per scope, therefore equality is identity: `==` means "the same normal form" and nothing
+Every expression is kept once (`pool`), therefore equality is identity: `==` means "the same normal form" and nothing
 else. Whether two different forms have the same value is a question for the scope, which answers True, False or None.
 Nothing in this module knows a bound.
 """
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from sardonyx.dims.pool import Pool, inner
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias
-
-    from sardonyx.dims.scope import Scope
 
     Monomial: TypeAlias = "tuple[Atom, ...]"
 
@@ -27,7 +27,7 @@ DIM_MAX = 2**63 - 1
 
 MAX_TERMS = 128
 MAX_DEGREE = 32
-MAX_DEPTH = 24
+MAX_DEPTH = 16
 MAX_SIZE = 1024
 MAX_NUMBER = 2**127
 
@@ -43,10 +43,10 @@ class Expr:
     `TooLarge`. `str(expr)` is Python syntax over the names of its symbols.
     """
 
-    __slots__ = ("depth", "divided", "scope", "size", "terms")
+    __slots__ = ("depth", "divided", "pool", "size", "terms")
 
-    scope: Scope
-    """The innermost scope among those of its symbols: where it is kept."""
+    pool: Pool
+    """Where it is kept: the innermost pool among those of its symbols."""
     terms: Mapping[Monomial, int]
     """Product of atoms -> coefficient, never 0; the empty product stands for the constant."""
     size: int
@@ -159,9 +159,9 @@ class Atom(Expr):
     args: tuple[Dim, ...]
     """The operands; a set for `max`, `min` and `broadcast`, whose order says nothing."""
     serial: int
-    """Order of creation in the family of scopes: the order of atoms in a product."""
+    """Order of creation in the model: the order of atoms in a product."""
 
-    def __init__(self, scope: Scope, kind: str, args: tuple[Dim, ...]) -> None:
+    def __init__(self, pool: Pool, kind: str, args: tuple[Dim, ...]) -> None:
         size, depth = 1, 0
         for arg in args:
             if isinstance(arg, Expr):
@@ -169,10 +169,10 @@ class Atom(Expr):
                 depth = max(depth, arg.depth)
         if size > MAX_SIZE or depth >= MAX_DEPTH:
             raise TooLarge(f"an expression of size {size} and depth {depth + 1}")
-        self.scope = scope
+        self.pool = pool
         self.kind = kind
         self.args = args
-        self.serial = next(scope.serials)
+        self.serial = next(pool.serials)
         self.size = size
         self.depth = depth + 1
         self.divided = kind in ("floor", "exact")
@@ -189,10 +189,8 @@ class Symbol(Atom):
     signed: bool
     """Whether it may be negative; sizes never are, elements of integer tensors may be."""
 
-    def __init__(
-        self, scope: Scope, name: str | None, *, hint: str = "d", number: int = 0, signed: bool = False
-    ) -> None:
-        super().__init__(scope, "symbol", ())
+    def __init__(self, pool: Pool, name: str | None, *, hint: str = "d", number: int = 0, signed: bool = False) -> None:
+        super().__init__(pool, "symbol", ())
         self.given = name
         self.anonymous = name is None
         self.hint = hint
@@ -203,7 +201,7 @@ class Symbol(Atom):
     def name(self) -> str:
         """The author's name; for an anonymous symbol one such as `_d0` that no declared name has."""
         if self.given is None:
-            self.given = self.scope.unused_name(self)
+            self.given = self.pool.unused_name(self)
         return self.given
 
 
@@ -216,7 +214,7 @@ SERIAL = attrgetter("serial")
 
 def shift(expr: Expr, number: int) -> Dim:
     """Return `expr + number`."""
-    sums = expr.scope.sums
+    sums = expr.pool.sums
     found = sums.get((expr, number))
     if found is None:
         terms = dict(expr.terms)
@@ -231,7 +229,7 @@ def shift(expr: Expr, number: int) -> Dim:
 
 def combine(left: Expr, right: Expr, factor: int) -> Dim:
     """Return `left + factor*right`; `factor` is not 0."""
-    sums = (left.scope if left.scope is right.scope else inner(left.scope, right.scope)).sums
+    sums = (left.pool if left.pool is right.pool else inner(left.pool, right.pool)).sums
     found = sums.get((left, right, factor))
     if found is None:
         terms = dict(left.terms)
@@ -251,7 +249,7 @@ def scale(expr: Expr, factor: int) -> Dim:
         return expr
     if factor == 0:
         return 0
-    products = expr.scope.products
+    products = expr.pool.products
     found = products.get((expr, factor))
     if found is None:
         terms = {monomial: coefficient * factor for monomial, coefficient in expr.terms.items()}
@@ -261,7 +259,7 @@ def scale(expr: Expr, factor: int) -> Dim:
 
 def product(left: Expr, right: Expr) -> Dim:
     """Return `left * right`, multiplied out."""
-    products = (left.scope if left.scope is right.scope else inner(left.scope, right.scope)).products
+    products = (left.pool if left.pool is right.pool else inner(left.pool, right.pool)).products
     found = products.get((left, right))
     if found is None:
         if len(left.terms) * len(right.terms) > 4 * MAX_TERMS:
@@ -282,11 +280,11 @@ def product(left: Expr, right: Expr) -> Dim:
 
 def quotient(left: Dim, right: Dim) -> Dim:
     """Return `left // right` as far as it simplifies without knowing a bound; one of the two is an `Expr`."""
-    from sardonyx.dims.divide import floordiv
-
-    quotients = (left if isinstance(left, Expr) else right).scope.quotients  # type: ignore[union-attr]
+    quotients = (left if isinstance(left, Expr) else right).pool.quotients  # type: ignore[union-attr]
     found = quotients.get((left, right))
     if found is None:
+        from sardonyx.dims.divide import floordiv
+
         found = quotients[left, right] = floordiv(left, right)
     return found
 
@@ -308,15 +306,15 @@ def collect(terms: dict[Monomial, int]) -> Dim:
                 return coefficient
             if coefficient == 1 and len(monomial) == 1:
                 return monomial[0]
-    scope = home(terms)
+    pool = home(terms)
     key = frozenset(terms.items())
-    found = scope.sums_kept.get(key)
+    found = pool.sums_kept.get(key)
     if found is None:
         found = Expr()
-        found.scope = scope
+        found.pool = pool
         found.terms = terms
         measure(found)
-        found = scope.sums_kept.setdefault(key, found)
+        found = pool.sums_kept.setdefault(key, found)
     return found
 
 
@@ -337,40 +335,25 @@ def measure(expr: Expr) -> None:
     expr.size, expr.depth, expr.divided = size, depth, divided
 
 
-def home(terms: Iterable[Monomial]) -> Scope:
-    """Return the innermost scope among those of the atoms; there is at least one atom."""
-    scope: Scope | None = None
+def home(terms: Iterable[Monomial]) -> Pool:
+    """Return the innermost pool among those of the atoms; there is at least one atom."""
+    pool: Pool | None = None
     for monomial in terms:
         for atom in monomial:
-            if scope is not atom.scope:
-                scope = atom.scope if scope is None else inner(scope, atom.scope)
-    if scope is None:
-        raise ValueError("a constant has no scope")
-    return scope
-
-
-def inner(one: Scope, other: Scope) -> Scope:
-    """Return whichever of two scopes of one line is the descendant.
-
-    Raises:
-        ValueError: Neither descends from the other, so their symbols have nothing to do with each other.
-    """
-    deep, flat = (one, other) if one.depth >= other.depth else (other, one)
-    up: Scope | None = deep
-    while up is not None and up.depth > flat.depth:
-        up = up.parent
-    if up is not flat:
-        raise ValueError("dims of two unrelated scopes cannot be combined")
-    return deep
+            if pool is not atom.pool:
+                pool = atom.pool if pool is None else inner(pool, atom.pool)
+    if pool is None:
+        raise ValueError("a constant has no pool")
+    return pool
 
 
 def operation(kind: str, args: tuple[Dim, ...], key: object = None) -> Atom:
     """Return the one atom for this operation; `key` stands for the operands where their order says nothing."""
-    scope = home(monomial for arg in args if isinstance(arg, Expr) for monomial in arg.terms)
+    pool = home(monomial for arg in args if isinstance(arg, Expr) for monomial in arg.terms)
     handle = (kind, args if key is None else key)
-    found = scope.atoms.get(handle)
+    found = pool.atoms.get(handle)
     if found is None:
-        found = scope.atoms.setdefault(handle, Atom(scope, kind, args))
+        found = pool.atoms.setdefault(handle, Atom(pool, kind, args))
     return found
 
 

@@ -9,7 +9,7 @@ numbers and the size of every result are bounded, and whatever is beyond is "non
 from __future__ import annotations
 
 from sardonyx.dims import choose, divide
-from sardonyx.dims.expr import Expr, TooLarge, total
+from sardonyx.dims.expr import MAX_DEGREE, Expr, TooLarge, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MAX_TEXT = 8192
 MAX_NESTING = 40
 MAX_DIGITS = 38
-MAX_POWER = 8
 MAX_PRODUCT = 16
 """Terms of a written product when multiplied out; a text of a normal form has one term on at least one side."""
 
@@ -171,10 +170,9 @@ class Reader:
         n, d = self.operand()
         if self.take("**"):
             text = self.tokens[self.at]
-            if not text.isdecimal() or int(text) > MAX_POWER or not is_one(d):
-                if not (isinstance(n, Expr) and len(n.terms) == 1 and text.isdecimal() and is_one(d)):
-                    raise NotArithmetic("power")
             self.at += 1
+            if not (text.isascii() and text.isdigit() and int(text) <= MAX_DEGREE and is_one(d)):
+                raise NotArithmetic("power")
             base, n = n, 1
             for _ in range(int(text)):
                 n = times(n, base)
@@ -238,13 +236,13 @@ FUNCTIONS: dict[str, tuple[int | None, Callable[[list[Dim]], Dim]]] = {
     "max": (None, lambda dims: choose.extreme("max", dims)),
     "min": (None, lambda dims: choose.extreme("min", dims)),
     "broadcast": (None, choose.broadcast),
-    "mod": (2, lambda dims: divide.mod(*dims)),
-    "pythonmod": (2, lambda dims: divide.mod(*dims)),
-    "floordiv": (2, lambda dims: divide.floordiv(*dims)),
-    "ceildiv": (2, lambda dims: divide.ceildiv(*dims)),
-    "cdiv": (2, lambda dims: divide.ceildiv(*dims)),
-    "ceiltoint": (2, lambda dims: divide.ceildiv(*dims)),
-    "cleandiv": (2, lambda dims: divide.exact_div(*dims)),
+    "mod": (2, lambda dims: divide.mod(dims[0], dims[1])),
+    "pythonmod": (2, lambda dims: divide.mod(dims[0], dims[1])),
+    "floordiv": (2, lambda dims: divide.floordiv(dims[0], dims[1])),
+    "ceildiv": (2, lambda dims: divide.ceildiv(dims[0], dims[1])),
+    "cdiv": (2, lambda dims: divide.ceildiv(dims[0], dims[1])),
+    "ceiltoint": (2, lambda dims: divide.ceildiv(dims[0], dims[1])),
+    "cleandiv": (2, lambda dims: divide.exact_div(dims[0], dims[1])),
 }
 """Function name in lower case -> number of operands (None: one or more) and what it does."""
 
@@ -262,11 +260,11 @@ def is_one(dim: Dim) -> bool:
 
 def times(a: Dim, b: Dim) -> Dim:
     """Multiply, unless the text grows out of proportion."""
-    if isinstance(a, Expr) and isinstance(b, Expr) and len(a.terms) * len(b.terms) > MAX_PRODUCT:
-        if min(len(a.terms), len(b.terms)) > 1:
-            raise TooLarge("a product of long sums")
-    if isinstance(a, int) and isinstance(b, int) and max(a.bit_length(), b.bit_length()) > 127:
-        raise TooLarge("a number above 2^127")
+    if isinstance(a, int):
+        if isinstance(b, int) and a.bit_length() + b.bit_length() > 256:
+            raise TooLarge("a number above 2^256")
+    elif isinstance(b, Expr) and len(a.terms) * len(b.terms) > MAX_PRODUCT and len(a.terms) > 1 < len(b.terms):
+        raise TooLarge("a product of long sums")
     return a * b
 
 

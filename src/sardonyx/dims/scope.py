@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 from sardonyx.dims import bounds as proofs
 from sardonyx.dims import choose, divide
-from sardonyx.dims.expr import Atom, Expr, Symbol, TooLarge
+from sardonyx.dims.expr import Expr, Symbol, TooLarge
+from sardonyx.dims.pool import Pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from sardonyx.dims.expr import Dim
+    from sardonyx.dims.expr import Atom, Dim
+
+PARAM = 512
+"""Characters of a `dim_param` beyond which it is a name, whatever it looks like."""
+ARITHMETIC = 200_000
+"""Characters of arithmetic that one scope reads; in a file that has more, the rest are names."""
 
 
 class Scope:
@@ -22,36 +26,23 @@ class Scope:
     unless more is known (decisions S3). Questions answer True or False where there is a proof, else None.
     """
 
-    __slots__ = (
-        "answers", "atoms", "closed", "depth", "facts", "given", "highs", "lows", "names", "numbers", "parent",
-        "products", "quotients", "serials", "sums", "sums_kept",
-    )  # fmt: skip
+    __slots__ = ("answers", "arithmetic", "closed", "facts", "highs", "lows", "names", "parent", "pool", "unread")
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
-        self.depth: int = 0 if parent is None else parent.depth + 1
         self.closed = False
         self.names: dict[str, Symbol] = {}
-        self.given: dict[str, Symbol] = {}  # names that anonymous symbols were printed with
-        # Kept expressions, and results of operations on them: a rule that asks again gets the same object.
-        self.atoms: dict[object, Atom] = {}
-        self.sums_kept: dict[object, Expr] = {}
-        self.sums: dict[object, Dim] = {}
-        self.products: dict[object, Dim] = {}
-        self.quotients: dict[object, Dim] = {}
-        # What is known, and what was answered from it.
+        if parent is None:
+            self.pool = Pool()
+        else:  # bodies and calls of one inference mix their dims freely; two inferences never do
+            self.pool = Pool(parent.pool) if parent.closed else parent.pool
         self.lows: dict[Atom, int] = {}
         self.highs: dict[Atom, int] = {}
         self.facts: list[Expr] = []
+        # What was answered from the facts so far; new facts sharpen answers, they never turn them round.
         self.answers: dict[object, object] = {}
-        self.serials: Iterator[int] = count() if parent is None else parent.serials
-        # Numbers of anonymous symbols: every inference over a closed model starts afresh, so that its names are stable.
-        if parent is None:
-            self.numbers = [0]
-        elif parent.closed:
-            self.numbers = list(parent.numbers)
-        else:
-            self.numbers = parent.numbers
+        self.arithmetic: dict[str, Dim] = {}
+        self.unread = ARITHMETIC
 
     def child(self) -> Scope:
         """Return a scope that sees this one and adds nothing to it."""
@@ -71,10 +62,8 @@ class Scope:
             if found is None:
                 if self.closed:
                     raise ValueError(f"{name!r} is not a dim of this model, whose scope is closed")
-                printed = self.given.pop(name, None)
-                if printed is not None:
-                    printed.given = None  # a declared name wins; the anonymous symbol prints with another from now on
-                found = self.names[name] = Symbol(self, name)
+                self.pool.declare(name)
+                found = self.names[name] = Symbol(self.pool, name)
         return found
 
     def find(self, name: str) -> Symbol | None:
@@ -88,34 +77,12 @@ class Scope:
 
     def fresh(self, hint: str | None = None, *, signed: bool = False) -> Symbol:
         """Return a new anonymous symbol, equal to nothing but itself; `hint` becomes part of its name."""
-        number = self.numbers[0]
-        self.numbers[0] = number + 1
-        return Symbol(self, None, hint=hint or "d", number=number, signed=signed)
+        pool = self.pool
+        return Symbol(pool, None, hint=hint or "d", number=pool.number(), signed=signed)
 
     def close(self) -> None:
         """Refuse further names; anonymous symbols, children and facts are still welcome."""
         self.closed = True
-
-    def unused_name(self, symbol: Symbol) -> str:
-        """Return the name an anonymous symbol prints with: an identifier that nothing else in sight is called."""
-        hint = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in symbol.hint)
-        number = symbol.number
-        while True:
-            name = f"_{hint}{number}"
-            if self.find(name) is None and not self.printed(name):
-                self.given[name] = symbol
-                return name
-            number = self.numbers[0]
-            self.numbers[0] = number + 1
-
-    def printed(self, name: str) -> bool:
-        """Whether an anonymous symbol of this scope or a parent already prints with this name."""
-        up: Scope | None = self
-        while up is not None:
-            if name in up.given:
-                return True
-            up = up.parent
-        return False
 
     # --- facts and questions
 
@@ -253,6 +220,12 @@ class Scope:
             found = self.answers[key] = OPERATIONS[operation](a, b, self)
         return found  # type: ignore[return-value]
 
+    def simplify(self, dim: Dim) -> Dim:
+        """Return `dim` with its operations done again, now with what this scope knows."""
+        from sardonyx.dims.substitute import simplify
+
+        return simplify(dim, self)
+
     def substitute(self, dim: Dim, by: Mapping[Symbol, Dim]) -> Dim:
         """Return `dim` with symbols replaced, simplified with what this scope knows."""
         from sardonyx.dims.substitute import substitute
@@ -282,8 +255,19 @@ class Scope:
         """
         if text in names or text.isidentifier():
             return self.symbol(text)
+        found = self.arithmetic.get(text)
+        if found is None:
+            read = self.read_param(text, names)
+            found = self.arithmetic[text] = self.symbol(text) if read is None else read
+        return found
+
+    def read_param(self, text: str, names: Collection[str]) -> Dim | None:
+        """Return the arithmetic that a text is over at least one of `names`, or None."""
+        if len(text) > PARAM or len(text) > self.unread or text.isalnum():
+            return None
         from sardonyx.dims.parse import read
 
+        self.unread -= len(text)
         used: set[str] = set()
 
         def known(name: str) -> Symbol | None:
@@ -291,10 +275,10 @@ class Scope:
             return self.symbol(name) if name in names else None
 
         found = read(text, known)
-        return self.symbol(text) if found is None or not used else found
+        return found if used else None
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[[Dim, Dim, Scope], Dim]] = {
     "floordiv": divide.floordiv,
     "max": lambda a, b, scope: choose.extreme("max", (a, b), scope),
     "min": lambda a, b, scope: choose.extreme("min", (a, b), scope),

@@ -36,10 +36,18 @@ def substitute(dim: Dim, by: Mapping[Symbol, Dim], facts: Scope | None = None) -
 
 def rebuilt(atom: Atom, by: Mapping[Symbol, Dim], facts: Scope | None) -> Dim:
     """Return an operation applied to its operands after substitution."""
+    if atom.kind == "select":
+        test = substitute(atom.args[0], by, facts)
+        if isinstance(test, int):  # the other side may not even be defined
+            return substitute(atom.args[1 if test >= 0 else 2], by, facts)
     args = tuple([substitute(arg, by, facts) for arg in atom.args])
     if all(new is old for new, old in zip(args, atom.args, strict=True)):
         return atom
-    kind = atom.kind
+    return applied(atom.kind, args, facts)
+
+
+def applied(kind: str, args: tuple[Dim, ...], facts: Scope | None) -> Dim:
+    """Return an operation on operands."""
     if kind == "floor":
         return divide.floordiv(args[0], args[1], facts)
     if kind == "exact":
@@ -49,6 +57,22 @@ def rebuilt(atom: Atom, by: Mapping[Symbol, Dim], facts: Scope | None) -> Dim:
     if kind == "select":
         return choose.select(args[0], args[1], args[2], facts)
     return choose.extreme(kind, args, facts)
+
+
+def simplify(dim: Dim, facts: Scope) -> Dim:
+    """Return `dim` with its operations done again, now with what `facts` knows."""
+    if isinstance(dim, (int, Symbol)):
+        return dim
+    total: Dim = 0
+    for monomial, coefficient in dim.terms.items():
+        part: Dim = coefficient
+        for atom in monomial:
+            if isinstance(atom, Symbol):
+                part = part * atom
+            else:
+                part = part * applied(atom.kind, tuple([simplify(arg, facts) for arg in atom.args]), facts)
+        total = total + part
+    return total
 
 
 def evaluate(dim: Dim, sizes: Mapping[Symbol | str, int]) -> int:

@@ -36,7 +36,8 @@ def inside(dim: Dim) -> str:
 
 def write_sum(expr: Expr) -> str:
     """Return the terms by name: what is added, then what is subtracted, a number last in its group."""
-    plus, minus = [], []
+    plus: list[str] = []
+    minus: list[str] = []
     for monomial, coefficient in expr.terms.items():
         if monomial:
             (plus if coefficient > 0 else minus).append(write_term(monomial, abs(coefficient)))
