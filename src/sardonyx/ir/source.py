@@ -34,7 +34,7 @@ def closed_error(name: str, what: str | None = None) -> OnnxError:
 class Source:
     """One contiguous, read-only range of bytes with a name."""
 
-    __slots__ = ("__weakref__", "buffer", "closed", "fd", "name", "reopen", "size")
+    __slots__ = ("__weakref__", "buffer", "closed", "fd", "name", "reopen", "repeats", "size")
 
     def __init__(
         self, buffer: Buffer, name: str, fd: int | None = None, reopen: Callable[[], int | None] | None = None
@@ -49,6 +49,8 @@ class Source:
         self.reopen = reopen
         """Opens the file anew where keeping a descriptor would be one too many; None when it is another file now."""
         self.closed = False
+        self.repeats = False
+        """Whether a model in it gives some singular field twice, so that its bytes say more than its messages do."""
 
     def data(self, what: str | None = None) -> Buffer:
         """Return the whole buffer.

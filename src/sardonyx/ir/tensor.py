@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sardonyx.errors import error
+from sardonyx.errors import OnnxError, error
 from sardonyx.ir.types import BITS, DType
 from sardonyx.records import record
 
@@ -37,15 +37,19 @@ class Stored:
 class Converted:
     """Bytes that a typed field (int32_data and so on) yields when it is first asked for."""
 
-    __slots__ = ("length", "made", "make")
+    __slots__ = ("length", "made", "make", "source")
 
-    def __init__(self, length: int, make: Callable[[], bytes]) -> None:
+    def __init__(self, length: int, make: Callable[[], bytes], source: Source | None = None) -> None:
         self.length = length
         self.make = make
+        self.source = source
+        """Where the field lies, if anywhere; once it is closed, what was made of it is out of reach as well."""
         self.made: bytes | None = None
 
     def view(self, what: str) -> memoryview:
         """Convert on the first call; return the raw layout as a read-only view."""
+        if self.source is not None:
+            self.source.data(what)
         if self.made is None:
             self.made = self.make()
         return memoryview(self.made)
@@ -54,15 +58,31 @@ class Converted:
 class External:
     """Bytes in another file, found and checked as section 5 of the import document says.
 
-    `entries` are the key-value pairs as written; `locate` finds the file and range and is called once.
+    `locate` finds the file and the range in it; it is called once, on first access.
     """
 
-    __slots__ = ("entries", "found", "length", "locate")
+    __slots__ = ("digest", "entries", "found", "length", "locate", "location", "offset")
 
-    def __init__(self, entries: tuple[tuple[str, str], ...], length: int, locate: Callable[[], Stored]) -> None:
+    def __init__(
+        self,
+        entries: tuple[tuple[str, str], ...],
+        length: int,
+        locate: Callable[[], Stored],
+        location: str = "",
+        offset: int = 0,
+        digest: Callable[[], str] | None = None,
+    ) -> None:
         self.entries = entries
+        """The key-value pairs as written."""
         self.length = length
+        """Bytes of the tensor, from its dims."""
         self.locate = locate
+        self.location = location
+        """The file, relative to the model's folder, as written."""
+        self.offset = offset
+        """Where the bytes start in the file."""
+        self.digest = digest
+        """Computes the SHA-1 of the whole file, in lower-case hex; reads all of it."""
         self.found: Stored | None = None
 
     def stored(self) -> Stored:
@@ -83,21 +103,39 @@ class External:
 class Strings:
     """The entries of a string tensor, sliced from the file when first asked for."""
 
-    __slots__ = ("made", "make")
+    __slots__ = ("made", "make", "source")
 
-    def __init__(self, make: Callable[[], tuple[bytes, ...]]) -> None:
+    def __init__(self, make: Callable[[], tuple[bytes, ...]], source: Source | None = None) -> None:
         self.make = make
+        self.source = source
+        """Where the entries lie; None for strings that belong to no file."""
         self.made: tuple[bytes, ...] | None = None
 
     def view(self, what: str) -> memoryview:
         """Refuse: strings have no raw layout."""
         raise TypeError(f"tensor {what!r} holds strings, which have no raw bytes; use tensor.strings")
 
-    def strings(self) -> tuple[bytes, ...]:
+    def strings(self, what: str = "") -> tuple[bytes, ...]:
         """Return the entries in row-major order."""
+        if self.source is not None:
+            self.source.data(what)
         if self.made is None:
             self.made = self.make()
         return self.made
+
+
+class Unreadable:
+    """The content of a tensor that the file does not describe rightly; collecting mode goes on with it."""
+
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: OnnxError) -> None:
+        self.problem = problem
+        """What is wrong."""
+
+    def view(self, what: str) -> memoryview:
+        """Raise what is wrong, every time."""
+        raise OnnxError(self.problem.issue)
 
 
 @record
@@ -107,7 +145,7 @@ class Tensor:
     dtype: DType
     shape: tuple[int, ...]
     content: Content
-    """How the bytes are got: Stored, Converted, External or Strings."""
+    """How the bytes are got: Stored, Converted, External, Strings or Unreadable."""
     name: str = ""
     origin: Origin | None = None
     """Where the TensorProto was read from."""
@@ -139,8 +177,10 @@ class Tensor:
     def strings(self) -> tuple[bytes, ...]:
         """The entries of a STRING tensor in row-major order, as bytes (they need not be UTF-8)."""
         if not isinstance(self.content, Strings):
+            if isinstance(self.content, Unreadable):
+                self.content.view(self.name)
             raise TypeError(f"tensor {self.name!r} holds {self.dtype.text}, not strings; use tensor.data")
-        return self.content.strings()
+        return self.content.strings(self.name)
 
     @property
     def is_external(self) -> bool:
@@ -148,13 +188,24 @@ class Tensor:
         return isinstance(self.content, External)
 
     def numpy(self) -> Any:
-        """Return a numpy array of this shape (see ir/arrays.py for the dtypes); no copy for whole-byte types."""
+        """Return a read-only numpy array of this shape; no copy for whole-byte types.
+
+        bfloat16, the 8-bit floats and everything below a byte come as the dtypes of ml_dtypes, one element per byte
+        where the tensor packs several; strings come as an object array of `bytes`.
+
+        Raises:
+            OnnxError: as `data` does.
+            ImportError: when the installed ml_dtypes does not know the element type.
+        """
         from sardonyx.ir.arrays import to_numpy
 
         return to_numpy(self)
 
     def copy(self) -> Tensor:
-        """Return a tensor whose bytes are its own, so that it outlives `model.close()`."""
+        """Return a tensor whose bytes are its own, so that it outlives `model.close()`: the one step that copies them.
+
+        The copy keeps name, element type and shape; documentation and metadata stay with the file.
+        """
         from sardonyx.ir.arrays import owned
 
         return owned(self)
@@ -170,7 +221,7 @@ class Tensor:
         return to_dlpack(self, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        return (1, 0)  # kDLCPU
 
 
 @record
