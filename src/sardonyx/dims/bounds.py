@@ -42,14 +42,13 @@ def lower(scope: Scope, dim: Dim) -> int | None:
     """Return a number that `dim` is never below, or None."""
     if isinstance(dim, int):
         return dim
-    known = scope.answers
-    key = ("lower", dim)
-    if key not in known:
+    known = scope.lowest
+    if dim not in known:
         try:
-            known[key] = search(scope, dim, Search(), CHAIN)
+            known[dim] = search(scope, dim, Search(), CHAIN)
         except TooLarge:
-            known[key] = None
-    return known[key]  # type: ignore[return-value]
+            known[dim] = None
+    return known[dim]
 
 
 def upper(scope: Scope, dim: Dim) -> int | None:
@@ -92,7 +91,10 @@ def better(one: int | None, other: int | None) -> int | None:
 def direct(scope: Scope, expr: Expr) -> int | None:
     """Bound a sum from the bounds of its atoms."""
     total = 0
-    for monomial, coefficient in moved(scope, expr).items():
+    terms = expr.terms
+    if any(span(scope, atom)[0] for monomial in terms for atom in monomial):
+        terms = moved(scope, expr)
+    for monomial, coefficient in terms.items():
         if not monomial:
             total += coefficient
         elif coefficient > 0:
@@ -120,9 +122,9 @@ def moved(scope: Scope, expr: Expr) -> dict[Monomial, int]:
             if low:
                 for key, number in parts.items():
                     grown[key] = grown.get(key, 0) + number * low
+                if len(grown) > MAX_TERMS:
+                    raise TooLarge("too many products to bound")
             parts = grown
-            if len(parts) > MAX_TERMS:
-                raise TooLarge("too many products to bound")
         for key, number in parts.items():
             total = terms.get(key, 0) + number
             if total:
@@ -134,9 +136,7 @@ def moved(scope: Scope, expr: Expr) -> dict[Monomial, int]:
 
 def span(scope: Scope, atom: Atom) -> Interval:
     """Return lower and upper bound of an atom, each None when there is none."""
-    known = scope.answers
-    key = ("span", atom)
-    found = known.get(key)
+    found = scope.spans.get(atom)
     if found is None:
         low, high = (None if atom.signed else 0, None) if isinstance(atom, Symbol) else reach(scope, atom)
         up: Scope | None = scope
@@ -145,8 +145,8 @@ def span(scope: Scope, atom: Atom) -> Interval:
             if atom in up.highs:
                 high = up.highs[atom] if high is None else min(high, up.highs[atom])
             up = up.parent
-        found = known[key] = (low, high)
-    return found  # type: ignore[return-value]
+        found = scope.spans[atom] = (low, high)
+    return found
 
 
 def reach(scope: Scope, atom: Atom) -> Interval:

@@ -63,7 +63,10 @@ def wins(kind: str, one: Dim, other: Dim, facts: Scope | None) -> bool:
     difference = one - other if kind == "max" else other - one
     if isinstance(difference, int):
         return difference >= 0
-    return facts is not None and facts.at_least(difference, 0) is True
+    if facts is None:
+        return False
+    low = facts.lower(difference)
+    return low is not None and low >= 0
 
 
 def arms(dim: Dim, kind: str) -> list[Dim]:
@@ -109,7 +112,7 @@ def broadcast(dims: Iterable[Dim], facts: Scope | None = None) -> Dim:
         return 1
     if len(left) > 1:
         for dim in left:
-            if facts is not None and facts.at_least(dim, 2):
+            if is_above_one(dim, facts):
                 return dim
         capped = [dim for dim in left if is_capped(dim, left, facts)]
         for dim in capped:
@@ -127,10 +130,15 @@ def is_capped(dim: Dim, beside: Iterable[Dim], facts: Scope | None) -> bool:
     kept = [choice for choice in choices if choice in beside and choice is not dim]
     if len(choices) < 2 or len(kept) != 1:
         return False
-    return all(
-        other is kept[0] or (other >= 2 if isinstance(other, int) else facts is not None and facts.at_least(other, 2))
-        for other in choices
-    )
+    return all(other is kept[0] or is_above_one(other, facts) for other in choices)
+
+
+def is_above_one(dim: Dim, facts: Scope | None) -> bool:
+    """Whether `dim >= 2` is known."""
+    if isinstance(dim, int):
+        return dim >= 2
+    low = None if facts is None else facts.lower(dim)
+    return low is not None and low >= 2
 
 
 def select(x: Dim, a: Dim, b: Dim, facts: Scope | None = None) -> Dim:

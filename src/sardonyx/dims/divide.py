@@ -69,7 +69,7 @@ def floor_by_number(n: Expr, k: int, facts: Scope | None) -> Dim:
             dim = rest + remainder
         nested = only_division(dim)
         if nested is None:
-            if facts is not None and facts.at_least(dim, 0) and facts.at_least(k - 1, dim):
+            if facts is not None and is_remainder(dim, k, facts):
                 return whole
             return whole + sign * operation("floor", (dim, k))
         inside, step = nested  # (i//s + z)//k = (i + s*z)//(s*k)
@@ -97,9 +97,18 @@ def floor_by_expr(dividend: Dim, divisor: Expr, facts: Scope | None) -> Dim:
         common = tuple(atom for atom in common_factors([*n.terms, *d.terms]) if facts.is_positive(atom))
         if common:
             return floordiv(drop(n, common), drop(d, common), facts)
-    if facts.at_least(n, 0) and facts.at_least(d - 1, n):
+    if is_remainder(n, d, facts):
         return 0
     return operation("floor", (n, d))
+
+
+def is_remainder(n: Dim, d: Dim, facts: Scope) -> bool:
+    """Whether `0 <= n < d` is known."""
+    room = facts.lower(d - 1 - n)
+    if room is None or room < 0:
+        return False
+    low = facts.lower(n)
+    return low is not None and low >= 0
 
 
 def reduce(n: Dim, d: Expr) -> tuple[Dim, Dim]:

@@ -26,7 +26,10 @@ class Scope:
     unless more is known (decisions S3). Questions answer True or False where there is a proof, else None.
     """
 
-    __slots__ = ("answers", "arithmetic", "closed", "facts", "highs", "lows", "names", "parent", "pool", "unread")
+    __slots__ = (
+        "answers", "arithmetic", "closed", "facts", "highs", "lowest", "lows", "names", "parent", "pool", "spans",
+        "unread",
+    )  # fmt: skip
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
@@ -40,7 +43,9 @@ class Scope:
         self.highs: dict[Atom, int] = {}
         self.facts: list[Expr] = []
         # What was answered from the facts so far; new facts sharpen answers, they never turn them round.
-        self.answers: dict[object, object] = {}
+        self.answers: dict[object, Dim] = {}
+        self.lowest: dict[Expr, int | None] = {}
+        self.spans: dict[Atom, tuple[int | None, int | None]] = {}
         self.arithmetic: dict[str, Dim] = {}
         self.unread = ARITHMETIC
 
@@ -86,9 +91,17 @@ class Scope:
 
     # --- facts and questions
 
+    def lower(self, dim: Dim) -> int | None:
+        """Return a number that `dim` is never below, or None when none is known."""
+        return dim if isinstance(dim, int) else proofs.lower(self, dim)
+
+    def upper(self, dim: Dim) -> int | None:
+        """Return a number that `dim` is never above, or None when none is known."""
+        return dim if isinstance(dim, int) else proofs.upper(self, dim)
+
     def bounds(self, dim: Dim) -> tuple[int | None, int | None]:
         """Return numbers that `dim` is never below and never above, each None when none is known."""
-        return proofs.lower(self, dim), proofs.upper(self, dim)
+        return self.lower(dim), self.upper(dim)
 
     def at_least(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a >= b` in every run, in no run, or not known."""
@@ -98,10 +111,10 @@ class Scope:
             difference = a - b
         except TooLarge:
             return None
-        low = proofs.lower(self, difference)
+        low = self.lower(difference)
         if low is not None and low >= 0:
             return True
-        high = proofs.upper(self, difference)
+        high = self.upper(difference)
         return False if high is not None and high < 0 else None
 
     def equal(self, a: Dim, b: Dim) -> bool | None:
@@ -124,7 +137,7 @@ class Scope:
 
     def is_positive(self, dim: Dim) -> bool:
         """Whether `dim >= 1` is known."""
-        low = dim if isinstance(dim, int) else proofs.lower(self, dim)
+        low = self.lower(dim)
         return low is not None and low >= 1
 
     def assume_at_least(self, a: Dim, b: Dim) -> bool:
@@ -147,11 +160,17 @@ class Scope:
                 else:
                     high = constant // -coefficient
                     self.highs[atom] = min(high, self.highs.get(atom, high))
-                self.answers.clear()
+                self.forget()
                 return True
         self.facts.append(difference)
-        self.answers.clear()
+        self.forget()
         return True
+
+    def forget(self) -> None:
+        """Drop the answers given so far: with a new fact there may be better ones."""
+        self.answers.clear()
+        self.lowest.clear()
+        self.spans.clear()
 
     def assume_equal(self, a: Dim, b: Dim) -> bool:
         """Record `a == b`; return False when that is provably wrong. Neither takes the other's place in a text."""
@@ -218,7 +237,7 @@ class Scope:
         found = self.answers.get(key)
         if found is None:
             found = self.answers[key] = OPERATIONS[operation](a, b, self)
-        return found  # type: ignore[return-value]
+        return found
 
     def simplify(self, dim: Dim) -> Dim:
         """Return `dim` with its operations done again, now with what this scope knows."""
