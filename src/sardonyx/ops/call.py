@@ -14,21 +14,24 @@ Contents are what is known of the elements of a small tensor, in row-major order
 
 from __future__ import annotations
 
-from sardonyx.ir.attrs import AttrKind
+from sardonyx.ir.attrs import AttrKind, AttrRef
 from sardonyx.ir.types import DTYPES, DType, SequenceType, TensorType
 from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
     from sardonyx.dims import Dim, Expr, Scope, Symbol
+    from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Graph, Node, Value
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ir.types import Type
 
     T = TypeVar("T")
+    Int: TypeAlias = int  # inside `Call`, `int` and `str` are accessors of attributes
+    Str: TypeAlias = str
 
     class Service(Protocol):
         """What the engine does for a rule."""
@@ -125,13 +128,12 @@ class Refused(Exception):
 
 UNTYPED = Untyped()
 MISSING: Any = object()
-Int, Str = int, str  # the accessors of `Call` take these names inside the class
 
 
 class Call:
     """One node, as its rule sees it."""
 
-    __slots__ = ("contents", "node", "opset", "scope", "service", "types")
+    __slots__ = ("bound", "contents", "node", "opset", "scope", "service", "types")
 
     def __init__(self, service: Service, types: dict[Value, Type], contents: dict[Value, Content | None]) -> None:
         self.service = service
@@ -142,6 +144,8 @@ class Call:
         self.node: Node = None  # type: ignore[assignment]  # set by the engine before every call
         self.opset = 0
         """The version imported for the node's domain."""
+        self.bound: Mapping[Str, Attr] = {}
+        """In a function body: what the call gives for the function's attributes, defaults included."""
 
     # --- inputs
 
@@ -250,13 +254,13 @@ class Call:
     # --- attributes
 
     def attr(self, name: Str, kind: AttrKind, default: T) -> Any | T:
-        """Return an attribute's value; refuse one of another kind."""
+        """Return an attribute's value, a reference resolved; refuse one of another kind."""
         found = self.node.attrs.get(name)
+        if type(found) is AttrRef:
+            found = self.bound.get(found.ref)
         if found is None:
             return default
         if found.kind is not kind:
-            if found.kind is AttrKind.UNDEFINED:  # a reference that inlining or a call has not bound
-                raise UNTYPED
             self.fail("attribute-kind", f"is {found.kind.name}, must be {kind.name}", attr=name)
         return found.value
 

@@ -1,0 +1,1 @@
+"""What several rules share: broadcasting, axes, windows, elements."""
