@@ -1,0 +1,1 @@
+"""Infer types, shapes and contents through a whole model."""
