@@ -110,7 +110,7 @@ def check(
         OnnxError: Io, when there is nothing to read.
         TypeError, ValueError: for arguments that mean nothing.
     """
-    from sardonyx.check import check_model
+    from sardonyx.findings import check_model
     from sardonyx.errors import ErrorKind
     from sardonyx.ir.graph import Model
 
