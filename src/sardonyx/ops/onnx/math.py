@@ -44,7 +44,7 @@ def matmul(call: Call) -> TensorType:
     if a.shape is None or b.shape is None:
         return TensorType(a.dtype, None)
     if not a.shape or not b.shape:
-        call.fail("rank-too-small", "a scalar cannot be multiplied as a matrix")
+        call.fail("rank-mismatch", "a scalar cannot be multiplied as a matrix")
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
     inner, other = left[-1], right[-2]
