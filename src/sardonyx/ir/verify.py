@@ -5,7 +5,7 @@ What operators require is not looked at. `sx.check` reports these findings, and 
 
 from __future__ import annotations
 
-from sardonyx.errors import Issue, OnnxError, Place, node_label
+from sardonyx.errors import Issue, Place, node_label
 from sardonyx.ir.attrs import AttrRef
 from sardonyx.ir.graph import Model
 from sardonyx.ir.walk import bodies_within
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def verify(whole: Model | Graph) -> list[Issue]:
     """Return what is wrong with the structure of a model or graph; nothing is raised, [] is sound.
 
-    Errors: `value-twice`, `value-undefined`, `value-unnamed`, `out-of-scope`, `not-sorted`,
-    `reference-outside-function`, and whatever a function body says when it is resolved. Warnings (files with these are
+    Errors: `value-twice`, `value-undefined`, `out-of-scope`, `not-sorted`, `reference-outside-function`, and the
+    faults that a function was read with. Warnings (files with these are
     read): `name-shadowed`, `captured-output`, `type-stray`. A body given on its own has undefined captures.
     """
     if not isinstance(whole, Model):
@@ -31,12 +31,10 @@ def verify(whole: Model | Graph) -> list[Issue]:
     issues = Walk(whole.graph, None, in_function=False).run()
     for function in whole.functions.values():
         label = f"function {function.label}"
-        try:
-            body = function.graph
-        except OnnxError as problem:
-            issues.append(problem.issue.within(Place(graph=label)))
+        if function.faults:
+            issues += (fault.within(Place(graph=label)) for fault in function.faults)
         else:
-            issues += Walk(body, label, in_function=True).run()
+            issues += Walk(function.body, label, in_function=True).run()
     if whole.source is not None:
         issues = [issue.within(Place(source=whole.source)) for issue in issues]
     return issues
@@ -83,12 +81,13 @@ class Walk:
         self.open.add(graph)
 
         def define(value: Value, place: Place) -> None:
-            if not value.name:
-                self.note("value-unnamed", "the value has no name", value, place=place)
+            if not value.name:  # it gets a name when it is written
+                pass
             elif value.name in own:
                 self.note("value-twice", "the graph already defines this name", value, place=place)
             elif value.name in self.names:
                 self.note("name-shadowed", "the name is visible from outside", value, "warning", place)
+            if value.name in self.names and value.name not in own:
                 covered[value.name] = self.names[value.name]
             if value in self.defined and own.get(value.name) is not value:
                 self.note("value-twice", "the value is defined in another graph too", value, place=place)
