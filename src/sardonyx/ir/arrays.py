@@ -56,9 +56,6 @@ EXTENDED: dict[DType, tuple[str, str]] = {
 }
 """The element types that ml_dtypes adds: the name there, and the first version that has it."""
 
-SIGNED = (DType.INT4, DType.INT2)
-"""Integers below a byte whose top bit is a sign, which an array element extends to its whole byte."""
-
 
 def dtype_of(dtype: DType) -> np.dtype[Any]:
     """Return the numpy dtype of an element type, little-endian like the tensor's bytes.
@@ -98,7 +95,7 @@ def to_numpy(tensor: Tensor) -> Array:
     else:
         dtype, view, bits = dtype_of(tensor.dtype), tensor.data, BITS[tensor.dtype]
         if bits < 8:
-            found = unpack(np.frombuffer(view, np.uint8), bits, tensor.size, tensor.dtype in SIGNED)
+            found = unpack(np.frombuffer(view, np.uint8), bits, tensor.size)
             found = found.view(dtype).reshape(tensor.shape)
         else:
             found = np.ndarray(tensor.shape, dtype, view)
@@ -110,8 +107,11 @@ def to_numpy(tensor: Tensor) -> Array:
     return found
 
 
-def unpack(packed: Array, bits: int, count: int, signed: bool = False) -> Array:
-    """Give each of `count` elements of 2, 4 or 6 bits a byte of its own; the first is in the lowest bits."""
+def unpack(packed: Array, bits: int, count: int) -> Array:
+    """Give each of `count` elements of 2, 4 or 6 bits a byte of its own; the first is in the lowest bits.
+
+    The upper bits of a byte are 0, for signed integers too: that is how ml_dtypes holds them.
+    """
     import numpy as np
 
     if bits == 6:
@@ -121,10 +121,7 @@ def unpack(packed: Array, bits: int, count: int, signed: bool = False) -> Array:
         split = np.stack([a & 63, a >> 6 | (b & 15) << 2, b >> 4 | (c & 3) << 4, c >> 2], axis=1)
     else:
         split = packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & ((1 << bits) - 1)
-    found: Array = split.astype(np.uint8).reshape(-1)[:count]
-    if signed:
-        found = (found << (8 - bits)).view(np.int8) >> (8 - bits)
-    return found
+    return split.astype(np.uint8).reshape(-1)[:count]
 
 
 def pack(elements: Array, bits: int) -> Array:
