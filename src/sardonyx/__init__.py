@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from sardonyx.errors import ErrorKind as ErrorKind
     from sardonyx.errors import Issue as Issue
     from sardonyx.errors import OnnxError as OnnxError
+    from sardonyx.io.save import save as save
+    from sardonyx.io.save import to_bytes as to_bytes
+    from sardonyx.io.shards import External as External
     from sardonyx.ir.attrs import Attr as Attr
     from sardonyx.ir.attrs import AttrRef as AttrRef
     from sardonyx.ir.diff import diff as diff
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from sardonyx.ir.graph import Model as Model
     from sardonyx.ir.graph import Node as Node
     from sardonyx.ir.graph import Value as Value
+    from sardonyx.ir.rewrite import Rewrite as Rewrite
     from sardonyx.ir.tensor import SparseTensor as SparseTensor
     from sardonyx.ir.tensor import Tensor as Tensor
     from sardonyx.ir.types import DType as DType
@@ -39,13 +43,18 @@ if TYPE_CHECKING:
     from sardonyx.ir.types import SparseTensorType as SparseTensorType
     from sardonyx.ir.types import TensorType as TensorType
     from sardonyx.limits import Limits as Limits
+    from sardonyx.pipeline import lower as lower
 
 HOMES = {
     "load": "api",
     "check": "api",
     "dump": "ir.dump",
     "diff": "ir.diff",
+    "save": "io.save",
+    "to_bytes": "io.save",
+    "External": "io.shards",
     "Limits": "limits",
+    "lower": "pipeline",
     "Model": "ir.graph",
     "Graph": "ir.graph",
     "Function": "ir.graph",
@@ -55,6 +64,7 @@ HOMES = {
     "AttrRef": "ir.attrs",
     "Tensor": "ir.tensor",
     "SparseTensor": "ir.tensor",
+    "Rewrite": "ir.rewrite",
     "DType": "ir.types",
     "TensorType": "ir.types",
     "SparseTensorType": "ir.types",
