@@ -27,10 +27,9 @@ class Names:
         if isinstance(whole, Model):
             self.add_graph(whole.graph)
             for function in whole.functions.values():
-                self.values.update(function.inputs)
-                self.values.update(function.outputs)
-                defaults = Node("", attrs=function.defaults)  # a graph may be an attribute's default
-                self.add_nodes((*function.nodes, defaults))  # as written: a body that does not resolve has names too
+                self.values.update((*function.inputs, *function.outputs))
+                self.add_graph(function.body)  # as far as it could be resolved: a faulty one has names too
+                self.add_nodes((Node("", attrs=function.defaults),))  # a graph may be an attribute's default
         else:
             self.add_graph(whole)
 
