@@ -268,7 +268,7 @@ CODES: Mapping[str, Code] = {
         ("opset-conflict", INVALID, "One domain is imported twice with different versions."),
         ("cycle", INVALID, "Nodes need each other's outputs, so no order lets them run."),
         ("function-twice", INVALID, "Two functions share domain, name and overload."),
-        ("value-unnamed", INVALID, "A node output has no name, so that nothing written to a file could refer to it."),
+        ("bad-text", INVALID, "A text is not in the ONNX text syntax."),
         ("not-sorted", INVALID, "A node reads a value that only it or a later node of the same graph defines."),
         ("out-of-scope", INVALID, "A value is read outside the graph that defines it and the bodies within."),
         ("name-shadowed", INVALID, "A body defines a name that is visible from outside, which IR.md forbids."),
@@ -294,8 +294,10 @@ CODES: Mapping[str, Code] = {
         ("limit-exceeded", UNSUPPORTED, "The model is over a limit that the caller set (see `Limits`)."),
         ("element-type-unknown", UNSUPPORTED, "An element type above 28, from an ONNX version that is not known yet."),
         ("file-too-large", UNSUPPORTED, "A model file of 2^31 bytes or more: protobuf cannot express it."),
+        ("fields-dropped", UNSUPPORTED, "A node was rewritten, so fields that are not understood were left out."),
         ("segment", UNSUPPORTED, "A tensor is one segment of a larger one."),
         ("nesting-too-deep", UNSUPPORTED, "Messages nest deeper than `max_nesting` allows."),
+        ("not-in-text", UNSUPPORTED, "Something in the model has no form in the ONNX text syntax."),
         # --- external-data
         ("external-checksum", EXTERNAL, "A data file is not the one that the tensor's checksum was taken from."),
         ("external-key", EXTERNAL, "External data has no location, or one of its keys twice."),
@@ -309,6 +311,7 @@ CODES: Mapping[str, Code] = {
         ("external-number", EXTERNAL, "An offset or length of external data is not a non-negative decimal integer."),
         ("external-range", EXTERNAL, "External data reaches past the end of its file."),
         ("external-unused", EXTERNAL, "A tensor has external_data entries but does not use them; they are ignored."),
+        ("reference-kept", EXTERNAL, "A reference to a data file was saved as text, though the file is not found from there."),
         # --- io
         ("not-found", IO, "There is no file at this path."),
         ("is-a-folder", IO, "The path leads to a folder where a file is needed."),
@@ -316,6 +319,10 @@ CODES: Mapping[str, Code] = {
         ("permission", IO, "The file may not be read."),
         ("not-readable", IO, "The operating system failed to read the file."),
         ("source-closed", IO, "Tensor data was asked for after the model was closed."),
+        ("source-cut", IO, "A file that weights are copied from is shorter than when it was opened."),
+        ("write-failed", IO, "The operating system failed to write the model; nothing was left behind."),
+        ("file-in-use", IO, "The model is mapped from the file that it is to replace, which Windows does not allow."),
+        ("data-file-exists", IO, "A data file of the name that was asked for exists, and is not overwritten."),
     )
 }
 """Every code that an `Issue` can have, with its usual kind and one sentence of explanation."""
