@@ -51,11 +51,15 @@ def describe(self: Any) -> str:
 
 
 def replace(self: Any, **changes: Any) -> Any:
-    """Return a record like this one with some fields changed; caches start empty."""
+    """Return a record like this one with some fields changed; caches start empty.
+
+    An `origin` that is taken over says so from then on: the bytes it points at are no longer what the record says.
+    """
     cls = type(self)
     for name in cls.__fields__:
         if name not in changes and not name.startswith("_"):
-            changes[name] = getattr(self, name)
+            value = getattr(self, name)
+            changes[name] = value.changed() if name == "origin" and value is not None else value
     return cls(**changes)
 
 

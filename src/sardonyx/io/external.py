@@ -148,6 +148,7 @@ class ExternalFiles:
                     return Stored(self.lifetime.add(Source(data, where.path)), 0, length)
             finally:
                 os.close(opened.fd)
+            source.file = (opened.status.st_dev, opened.status.st_ino)
             self.sources[where.parts] = self.by_path[opened.path] = source
         check_range(where, length, source.size)
         return Stored(source, where.offset, length)

@@ -50,13 +50,13 @@ def open_source(
                 raise not_a_file(status.st_mode, shown)
             if check is not None:
                 check(status.st_size, shown)
-            if status.st_size <= READ_AT_MOST:
-                return Source(read_range(fd, 0, status.st_size), shown)
-            mapped = map_file(fd, status.st_size)
+            mapped = None if status.st_size <= READ_AT_MOST else map_file(fd, status.st_size)
             if mapped is None:
-                return Source(read_range(fd, 0, status.st_size), shown)
-            source = Source(mapped, shown, fd)
-            fd = -1
+                source = Source(read_range(fd, 0, status.st_size), shown)
+            else:
+                source = Source(mapped, shown, fd)
+                fd = -1
+            source.file = (status.st_dev, status.st_ino)
             return source
         finally:
             if fd >= 0:

@@ -45,13 +45,13 @@ def load_source(
     try:
         source, path = open_input(where, name, limits)
         lifetime.add(source)
-        files = ExternalFiles(external_data_dir, path, links, external_data, lifetime, limits)
+        files = ExternalFiles(external_data_dir, path, links, external_data, lifetime)
         context = Context(source, limits, Scope(), files, lifetime, collect)
         collecting = gc.isenabled()
         gc.disable()  # thousands of containers and no cycles: collections would cost as much as the work
         try:
             decoded = decode(source.data(), ModelProto, max_nesting=max_nesting, source=source.name)
-            context.exact = not decoded.replaced
+            source.repeats = decoded.replaced
             return build_model(decoded.message, context)
         finally:
             if collecting:

@@ -34,7 +34,7 @@ def closed_error(name: str, what: str | None = None) -> OnnxError:
 class Source:
     """One contiguous, read-only range of bytes with a name."""
 
-    __slots__ = ("__weakref__", "buffer", "closed", "fd", "name", "reopen", "repeats", "size")
+    __slots__ = ("__weakref__", "buffer", "closed", "fd", "file", "name", "reopen", "repeats", "size")
 
     def __init__(
         self, buffer: Buffer, name: str, fd: int | None = None, reopen: Callable[[], int | None] | None = None
@@ -49,6 +49,8 @@ class Source:
         self.reopen = reopen
         """Opens the file anew where keeping a descriptor would be one too many; None when it is another file now."""
         self.closed = False
+        self.file: tuple[int, int] | None = None
+        """Device and inode of the file, which tell it from any other; None for bytes that were never a file."""
         self.repeats = False
         """Whether a model in it gives some singular field twice, so that its bytes say more than its messages do."""
 
