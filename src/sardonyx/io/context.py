@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from sardonyx.ir.source import Lifetime, Source
     from sardonyx.limits import Limits
 
+MOST_PATHS = 100
+"""Faults of one input whose field path is looked up."""
+
 
 class Context:
     """One load in progress.
@@ -20,7 +23,7 @@ class Context:
     goes on with the best it can make of the input.
     """
 
-    __slots__ = ("collect", "exact", "files", "issues", "lifetime", "limits", "scope", "source")
+    __slots__ = ("collect", "exact", "files", "issues", "lifetime", "limits", "located", "scope", "source")
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Context:
         self.exact = True
         """Whether the input's bytes say no more than its messages do, so that they may be copied as they stand."""
         self.issues: list[Issue] = []
+        self.located = 0
 
     def fault(self, problem: OnnxError) -> None:
         """Raise a fault, or note it when collecting; the input's name is filled in.
@@ -56,10 +60,12 @@ class Context:
         """Fill in what the whole input tells about an issue's place: its name, and the field path of the offset.
 
         An offset is the start of a message's payload here, so the byte before it belongs to that message's field.
+        Finding a path takes a walk through the file, so warnings do without, and so do faults after the first hundred.
         """
         place = issue.place
         path = None
-        if place.path is None and place.offset is not None:
+        if place.path is None and place.offset is not None and issue.severity == "error" and self.located < MOST_PATHS:
+            self.located += 1
             path = locate(self.source.data(), place.offset - 1) if place.offset > 0 else "ModelProto"
         return issue.within(Place(source=self.source.name, path=path))
 
