@@ -1,0 +1,63 @@
+"""Fuzz the tensor reader: any TensorProto gives exactly the bytes its dims call for, or is refused with OnnxError."""
+
+from __future__ import annotations
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["sardonyx"]):
+    import sardonyx as sx
+    import sardonyx.api
+    import sardonyx.io.load
+    import sardonyx.io.save
+    import sardonyx.ir.arrays
+
+from mutate import mutate, packed
+
+LIMITS = sx.Limits(max_tensor_bytes=1 << 20)
+
+
+def block(field: int, payload: bytes) -> bytes:
+    return packed(field << 3 | 2) + packed(len(payload)) + payload
+
+
+def in_a_model(tensor: bytes) -> bytes:
+    """Return a model whose only initializer is this TensorProto, under the name it brings or `t`."""
+    return b"\x08\x08" + block(7, block(5, block(8, b"t") + tensor))
+
+
+def one_input(data: bytes) -> None:
+    model_bytes = in_a_model(data)
+    try:
+        model = sx.load(model_bytes, external_data="lazy", limits=LIMITS)
+    except sx.OnnxError as problem:
+        if not 0 <= (problem.offset or 0) <= len(model_bytes):
+            raise AssertionError(f"offset {problem.offset} is outside the input") from problem
+        return
+    (tensor,) = model.graph.initializers.values()
+    if tensor.is_external:
+        try:
+            size = len(tensor.data)
+        except sx.OnnxError:
+            return
+        raise AssertionError(f"bytes have no folder, yet {size} bytes of an external tensor were read")
+    if tensor.dtype is sx.DType.STRING:
+        if len(tensor.strings) != tensor.size:
+            raise AssertionError(f"{len(tensor.strings)} strings for {tensor.size} elements")
+    elif len(tensor.data) != tensor.nbytes:
+        raise AssertionError(f"{len(tensor.data)} bytes where dims and type call for {tensor.nbytes}")
+    if tensor.numpy().shape != tensor.shape:
+        raise AssertionError(f"the array has shape {tensor.numpy().shape}, the tensor {tensor.shape}")
+    again = sx.load(sx.to_bytes(model))
+    if sx.dump(again) != sx.dump(model):
+        raise AssertionError("the tensor changed over save and load")
+
+
+def change(data: bytes, max_size: int, seed: int) -> bytes:
+    return mutate(data, max_size, seed, lambda part, limit: atheris.Mutate(part, limit))
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, one_input, custom_mutator=change)
+    atheris.Fuzz()
