@@ -23,9 +23,13 @@ def check_model(model: Model, deep: bool = False) -> list[Issue]:
         if issue_key(issue) not in seen:
             found.append(issue)
     if deep:
-        from sardonyx.io.checksums import verify_checksums
+        from sardonyx.errors import Place
+        from sardonyx.io.checksums import verify_checksum
+        from sardonyx.io.shards import every_tensor
 
-        found.extend(verify_checksums(model))
+        here = Place(source=model.source)
+        wrong = (verify_checksum(tensor) for tensor, _ in every_tensor(model))
+        found.extend(issue.within(here) for issue in wrong if issue is not None)
     return found
 
 
