@@ -40,8 +40,10 @@ UNITS = {
     DType.INT8: "b", DType.INT16: "h", DType.INT32: "i", DType.INT64: "q",
     DType.UINT16: "H", DType.UINT32: "I", DType.UINT64: "Q", DType.FLOAT16: "H", DType.BFLOAT16: "H",
 }  # fmt: skip
-"""What one number in braces is: as in the typed fields of TensorProto, narrow floats stand as their bits, and types
-below a byte as packed bytes; all that is not listed is a byte."""
+"""What one number in braces is: as in the typed fields of TensorProto, narrow floats stand as their bits, types of 4 and
+2 bits as packed bytes; all that is not listed is a byte."""
+SIX_BITS = (DType.FLOAT6E2M3, DType.FLOAT6E3M2)
+"""Types whose numbers in braces are single elements, though their data is packed four to three bytes."""
 
 
 def begins_type(reader: Reader) -> bool:
@@ -146,6 +148,9 @@ def read_tensor(reader: Reader, kind: Type | None, name: str, at: int) -> Tensor
         return Tensor(kind.dtype, shape, Strings(lambda: strings), name)
     unit = UNITS.get(kind.dtype, "B")
     data = read_numbers(reader, unit)
+    if kind.dtype in SIX_BITS:
+        check_count(reader, len(data), tensor.size, at)
+        data = pack_sixes(data)
     check_count(reader, len(data) // struct.calcsize(unit), tensor.nbytes // struct.calcsize(unit), at)
     return Tensor(kind.dtype, shape, Stored(Source(data, "<text>"), 0, len(data)), name)
 
@@ -193,6 +198,24 @@ def read_numbers(reader: Reader, unit: str) -> bytes:
         return struct.pack(f"<{len(found)}{unit}", *found)
     except (struct.error, OverflowError):
         reader.fail("a number does not fit the element type", at=at)
+
+
+def pack_sixes(elements: bytes) -> bytes:
+    """Pack elements of 6 bits, one to a byte, four to three bytes; the first has the lowest bits."""
+    packed = bytearray()
+    for at in range(0, len(elements), 4):
+        group = sum((one & 63) << 6 * i for i, one in enumerate(elements[at : at + 4]))
+        packed += group.to_bytes(3, "little")
+    return bytes(packed[: (len(elements) * 6 + 7) // 8])
+
+
+def unpack_sixes(packed: bytes, count: int) -> bytes:
+    """Undo `pack_sixes`."""
+    elements = bytearray()
+    for at in range(0, len(packed), 3):
+        group = int.from_bytes(packed[at : at + 3], "little")
+        elements += bytes(group >> shift & 63 for shift in (0, 6, 12, 18))
+    return bytes(elements[:count])
 
 
 def read_float(reader: Reader) -> float:

@@ -11,7 +11,7 @@ from sardonyx.errors import error
 from sardonyx.ir.attrs import AttrKind, AttrRef
 from sardonyx.ir.graph import Function, Model, body_list
 from sardonyx.ir.tensor import External
-from sardonyx.ir.text.literals import CONTAINERS, ELEMENTS, SPECIAL_FLOAT, UNITS
+from sardonyx.ir.text.literals import CONTAINERS, ELEMENTS, SIX_BITS, SPECIAL_FLOAT, UNITS, unpack_sixes
 from sardonyx.ir.types import DType, MapType, OpaqueType, OptionalType, SequenceType, SparseTensorType, TensorType
 
 TYPE_CHECKING = False
@@ -124,7 +124,7 @@ class Writer:
         self.write("<\n   ", ",\n   ".join(header), "\n>\n")
         self.graph(model.graph, model.graph.types, "")
         for function in model.functions.values():
-            self.write("\n")
+            self.write("\n\n")
             self.function(function)
 
     def function(self, function: Function) -> None:
@@ -145,7 +145,7 @@ class Writer:
                 self.attribute(attr, {}, "")
             self.write(">")
         self.write(" (", ", ".join(self.value(value, types) for value in body.inputs), ") => (")
-        self.write(", ".join(self.value(value, types) for value in body.outputs), ") ")
+        self.write(", ".join(self.value(value, types) for value in body.outputs), ")")
         self.constants(body, types, "")
         self.nodes(body, types, "")
 
@@ -154,7 +154,7 @@ class Writer:
     def graph(self, graph: Graph, types: Types, indent: str) -> None:
         """Write a graph; `types` is the table of the outermost one."""
         self.write(identifier(graph.name), " (", ", ".join(self.value(value, types) for value in graph.inputs))
-        self.write(") => (", ", ".join(self.value(value, types) for value in graph.outputs), ") ")
+        self.write(") => (", ", ".join(self.value(value, types) for value in graph.outputs), ")")
         self.constants(graph, types, indent)
         self.nodes(graph, types, indent)
 
@@ -175,15 +175,17 @@ class Writer:
         for value, tensor in graph.initializers.items():
             shown = self.type(TensorType(tensor.dtype, tensor.shape))
             lines.append(f"{shown} {value_name(value)} = {self.data(tensor)}")
-        if lines:
-            self.write(f"\n{indent}<\n   {indent}", f",\n   {indent}".join(lines), f"\n{indent}>\n{indent}")
+        if not lines:
+            self.write(" ")
+            return
+        self.write(f"\n{indent}<\n   {indent}", f",\n   {indent}".join(lines), f"\n{indent}>\n{indent}")
 
     def nodes(self, graph: Graph, types: Types, indent: str) -> None:
         """Write the nodes, one to a line."""
         self.write("{\n")
         for node in graph.nodes:
             self.node(node, types, indent + "   ")
-        self.write(indent, "}" if indent else "}\n")
+        self.write(indent, "}")
 
     def node(self, node: Node, types: Types, indent: str) -> None:
         """Write a node: attributes before the inputs, or after them when one is a body."""
@@ -252,6 +254,8 @@ class Writer:
             return listed([quoted(one.decode("utf-8", "surrogateescape")) for one in tensor.strings], self.max_elements)
         unit = UNITS.get(tensor.dtype, "B")
         data = tensor.data
+        if tensor.dtype in SIX_BITS:
+            data = memoryview(unpack_sixes(bytes(data), tensor.size))
         if self.max_elements is not None:
             data = data[: (self.max_elements + 1) * struct.calcsize(unit)]
         numbers = struct.unpack(f"<{len(data) // struct.calcsize(unit)}{unit}", data)
