@@ -24,7 +24,8 @@ LAYERS = [
     {"io", "ops"},
     {"infer", "passes", "findings"},
     {"interop"},
-    {"api", "pipeline"},
+    {"api"},
+    {"pipeline"},
     {"runtime", "report", "sweep"},
     {"cli"},
 ]

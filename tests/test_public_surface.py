@@ -45,7 +45,7 @@ def test_no_module_hides_a_function_of_the_same_name() -> None:
     assert modules & (NAMES | NOT_YET) <= {"passes"}  # which is a module
 
 
-@pytest.mark.parametrize("name", sorted(NOT_YET))
+@pytest.mark.parametrize("name", sorted(NOT_YET - {"passes"}))  # a package, there as soon as a pass is imported
 def test_a_name_that_is_not_built_is_not_there(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(sx, name)

@@ -117,3 +117,18 @@ def test_a_long_list_is_cut_on_the_page_and_whole_in_json(tmp_path: Path) -> Non
     assert "  x39  tensor(float)[]\n  ... and 20 more (--json has all)\n" in out
     assert "x40" not in out
     assert len(sardonyx("inspect", path, "--json").json["graph"]["inputs"]) == 60
+
+
+def test_sparse_weights_count_their_values_and_name_their_indices(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "m.onnx",
+        '<ir_version: 9, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { y = Add (x, w) }',
+    )
+    model = onnx.load(path)
+    values = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [2], [1.0, 2.0])
+    indices = onnx.helper.make_tensor("", onnx.TensorProto.INT64, [2], [0, 3])
+    model.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, indices, [4]))
+    path.write_bytes(model.SerializeToString())
+    weights = sardonyx("inspect", path, "--json").json["weights"]
+    assert (weights["parameters"], weights["tensors"], weights["bytes"]) == (2, 1, 8)
+    assert [part["role"] for part in weights["parts"]] == ["sparse values", "sparse indices"]

@@ -12,6 +12,7 @@ from sardonyx.cli.command import INTERRUPTED, hush
 from sardonyx.cli.diff import diff
 from sardonyx.cli.dump import dump
 from sardonyx.cli.inspect import inspect
+from sardonyx.cli.lower import lower
 from sardonyx.cli.where import where
 
 EPILOG = (
@@ -53,7 +54,7 @@ def top(
     """
 
 
-for function in (inspect, check, dump, diff, where):
+for function in (lower, inspect, check, dump, diff, where):
     app.command(no_args_is_help=True)(function)
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """Rows of a list that the page shows; `--json` has them all."""
 
+ROLES = {"sparse values": " (sparse)", "sparse indices": " (indices of sparse)", "attribute": " (in node attributes)"}
+"""What the page says of constants that are no initializers."""
+
 
 @command
 def inspect(
@@ -173,7 +176,7 @@ def show_weights(page: Page, weights: Mapping[str, Any]) -> None:
             part["dtype"],
             f"{part['elements']:,}",
             size(part["bytes"]),
-            f"{part['place']}{'' if part['role'] == 'initializer' else ' (in node attributes)'}",
+            f"{part['place']}{ROLES.get(part['role'], '')}",
         )
         for part in weights["parts"][:MOST_ROWS]
     ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from sardonyx.ir.attrs import AttrKind
+from sardonyx.io.shards import every_tensor
 from sardonyx.ir.describe import type_text
 from sardonyx.ir.graph import each_body
-from sardonyx.ir.tensor import Converted, External, SparseTensor
+from sardonyx.ir.tensor import Converted, External
 from sardonyx.ir.walk import bodies_within
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from sardonyx.ir.graph import Function, Graph, Model, Node, Value
     from sardonyx.ir.tensor import Tensor
 
-TENSOR_KINDS = (AttrKind.TENSOR, AttrKind.TENSORS, AttrKind.SPARSE_TENSOR, AttrKind.SPARSE_TENSORS)
+
+PARAMETERS = ("initializer", "sparse values")
+"""The roles of constants that count as parameters; the others are `sparse indices` and `attribute`."""
 
 
 def summarize(model: Model) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def summarize(model: Model) -> dict[str, Any]:
         "operators": operators(model, [nodes for _, nodes in written]),
         "functions": [sum_up(model, function, nodes) for function, nodes in written],
         "bodies": bodies(graph),
-        "weights": weights(model, [nodes for _, nodes in written]),
+        "weights": weights(model),
         "issues": [issue.to_json() for issue in model.issues],
     }
 
@@ -129,12 +131,14 @@ def bodies(graph: Graph) -> list[dict[str, Any]]:
     return found
 
 
-def weights(model: Model, function_nodes: list[tuple[Node, ...]]) -> dict[str, Any]:
+def weights(model: Model) -> dict[str, Any]:
     """Count constants by element type and by where their bytes lie."""
     rows: Counter[tuple[str, str, str]] = Counter()
     elements: Counter[tuple[str, str, str]] = Counter()
     sizes: Counter[tuple[str, str, str]] = Counter()
-    for role, tensor in constants(model, function_nodes):
+    sparse = sparse_parts(model.graph)
+    for tensor, is_initializer in every_tensor(model):
+        role = "initializer" if is_initializer else sparse.get(tensor, "attribute")
         key = (role, tensor.dtype.text, place_of(tensor))
         rows[key] += 1
         elements[key] += tensor.size
@@ -148,9 +152,9 @@ def weights(model: Model, function_nodes: list[tuple[Node, ...]]) -> dict[str, A
             "elements": elements[key],
             "bytes": sizes[key],
         }
-        for key in sorted(rows, key=lambda key: (key[0] != "initializer", -sizes[key], key))
+        for key in sorted(rows, key=lambda key: (key[0] not in PARAMETERS, -sizes[key], key))
     ]
-    kept = [part for part in parts if part["role"] == "initializer"]
+    kept = [part for part in parts if part["role"] in PARAMETERS]
     return {
         "parameters": sum(part["elements"] for part in kept),
         "tensors": sum(part["tensors"] for part in kept),
@@ -159,28 +163,19 @@ def weights(model: Model, function_nodes: list[tuple[Node, ...]]) -> dict[str, A
     }
 
 
-def constants(model: Model, function_nodes: list[tuple[Node, ...]]) -> Iterator[tuple[str, Tensor]]:
-    """Yield every tensor of a model: (`initializer` or `attribute`, tensor)."""
-    outermost = [model.graph.nodes, *function_nodes]
-    bodies = [body for nodes in outermost for body in bodies_within(nodes)]
-    for graph in (model.graph, *bodies):
-        for tensor in graph.initializers.values():
-            yield "initializer", tensor
-        for sparse in graph.sparse_initializers.values():
-            yield "initializer", sparse.values
-            yield "initializer", sparse.indices
-    for nodes in (*outermost, *(body.nodes for body in bodies)):
-        for node in nodes:
-            for attr in node.attrs.values():
-                if attr.kind in TENSOR_KINDS and attr.value is not None:
-                    for one in attr.value if isinstance(attr.value, tuple) else (attr.value,):
-                        for part in (one.values, one.indices) if isinstance(one, SparseTensor) else (one,):
-                            yield "attribute", part
+def sparse_parts(graph: Graph) -> dict[Tensor, str]:
+    """Map the tensors that make up sparse initializers to what they are."""
+    found = {}
+    for one in (graph, *bodies_within(graph.nodes)):
+        for sparse in one.sparse_initializers.values():
+            found[sparse.values] = "sparse values"
+            found[sparse.indices] = "sparse indices"
+    return found
 
 
 def place_of(tensor: Tensor) -> str:
     """Say where the bytes lie: `model file`, there `as numbers` (in a typed field), or the location of a data file."""
     content = tensor.content
     if isinstance(content, External):
-        return next((value for key, value in reversed(content.entries) if key == "location"), "")
+        return content.location
     return "model file, as numbers" if isinstance(content, Converted) else "model file"

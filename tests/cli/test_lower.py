@@ -1,0 +1,109 @@
+"""`sardonyx lower`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import sardonyx as sx
+from tests.cli.runs import sardonyx
+
+
+def outputs(path: Path) -> list[np.ndarray]:
+    """Run the example under onnxruntime for one frame of two recordings."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    feed = {
+        "frame": random.normal(size=(1, 2, 3)).astype(np.float32),
+        "state": random.normal(size=(2, 24)).astype(np.float32),
+        "calibrated": np.array(True),
+    }
+    found: list[np.ndarray] = session.run(None, feed)
+    return found
+
+
+def test_the_lowered_example_is_valid_and_computes_the_same(example: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    ran = sardonyx("lower", example, "-o", out)
+    assert (ran.code, ran.err) == (0, "")
+    onnx.checker.check_model(out, full_check=True)
+    for before, after in zip(outputs(example), outputs(out), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_the_page_has_a_line_for_each_stage(example: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    lines = sardonyx("lower", example, "-o", out).out.splitlines()
+    assert lines[0] == f"{example} -> {out}"
+    stages = [line.split()[0] for line in lines[1:]]
+    assert stages[0] == "load"
+    assert stages[-1] == "save"
+    assert all(line.endswith(" ms") for line in lines[1:])
+
+
+def test_json_has_the_stages_and_what_was_written(example: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    shown = sardonyx("lower", example, "-o", out, "--json").json
+    assert (shown["schema"], shown["command"]) == (1, "lower")
+    assert (shown["source"], shown["output"]) == (str(example), str(out))
+    assert (shown["bytes"], shown["data_files"]) == (out.stat().st_size, [])
+    assert shown["stages"][0]["stage"] == "load"
+    assert shown["stages"][0]["nodes"] == 12
+    assert all(row["seconds"] >= 0 for row in shown["stages"])
+    assert shown["issues"] == []
+
+
+def test_external_moves_weights_to_a_data_file_and_embed_brings_them_back(example: Path, tmp_path: Path) -> None:
+    moved, whole = tmp_path / "moved.onnx", tmp_path / "whole.onnx"
+    shown = sardonyx("lower", example, "-o", moved, "--external", "--threshold", "300", "--json").json
+    (name,) = shown["data_files"]
+    assert (tmp_path / name).stat().st_size > 0
+    with sx.load(moved) as model:
+        places = {tensor.name: tensor.is_external for tensor in model.graph.initializers.values()}
+    assert places["u_update"]
+    assert not places["b_update"]
+
+    assert sardonyx("lower", moved, "-o", whole, "--embed").code == 0
+    with sx.load(whole) as model:
+        assert not any(tensor.is_external for tensor in model.graph.initializers.values())
+    assert sardonyx("diff", moved, whole).code == 0
+
+
+def test_external_and_embed_together_are_wrong_usage(example: Path, tmp_path: Path) -> None:
+    assert sardonyx("lower", example, "-o", tmp_path / "out.onnx", "--external", "--embed").code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_loaded_writes_nothing(cut_short: Path, tmp_path: Path) -> None:
+    ran = sardonyx("lower", cut_short, "-o", tmp_path / "out.onnx")
+    assert ran.code == 3
+    assert "[malformed: length-past-end]" in ran.err
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_place_that_cannot_be_written_gives_status_3_and_names_it(example: Path, tmp_path: Path) -> None:
+    ran = sardonyx("lower", example, "-o", tmp_path / "nowhere" / "out.onnx")
+    assert ran.code == 3
+    assert "nowhere" in ran.err
+    assert "[io: " in ran.err
+
+
+def test_quiet_prints_nothing(example: Path, tmp_path: Path) -> None:
+    assert sardonyx("lower", "-q", example, "-o", tmp_path / "out.onnx") == (0, "", "")
+
+
+def test_the_output_may_be_the_input(example: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(example.read_bytes())
+    assert sardonyx("lower", path, "-o", path).code == 0
+    assert sardonyx("check", path).code == 0
+
+
+def test_a_dash_reads_standard_input(example: Path, tmp_path: Path) -> None:
+    ran = sardonyx("lower", "-", "-o", tmp_path / "out.onnx", stdin=example.read_bytes())
+    assert ran.code == 0
+    assert (tmp_path / "out.onnx").exists()
