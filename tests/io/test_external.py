@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import socket
 import threading
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from sardonyx.io import containment, external, files
 from sardonyx.io.checksums import verify_checksum
 from sardonyx.io.external import ExternalFiles
 from sardonyx.ir.source import Lifetime
+from tests.io.odd_files import make_device, make_fifo, make_socket, within_a_minute
 from tests.io.tensor_models import first, model_bytes, proto, refused
 
 BYTES = b"0123456789abcdef"
@@ -332,49 +332,6 @@ def test_never_refuses_the_links_of_a_hub_cache(tmp_path: Path) -> None:
 
 
 # --- what is there
-
-
-def within_a_minute(act) -> sx.OnnxError:
-    """Run in a thread, so that an open that blocks is a failure and not the end of the run."""
-    caught: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            act()
-        except BaseException as problem:
-            caught.append(problem)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(60)
-    assert not thread.is_alive(), "blocked"
-    assert len(caught) == 1
-    assert isinstance(caught[0], sx.OnnxError), caught[0]
-    return caught[0]
-
-
-def make_fifo(path: Path) -> None:
-    if not hasattr(os, "mkfifo"):
-        pytest.skip("no pipes with names here")
-    os.mkfifo(path)
-
-
-def make_socket(path: Path) -> None:
-    if not hasattr(socket, "AF_UNIX"):
-        pytest.skip("no sockets with names here")
-    here = os.getcwd()
-    os.chdir(path.parent)  # a socket's path may have about 100 bytes only
-    try:
-        socket.socket(socket.AF_UNIX).bind(path.name)
-    finally:
-        os.chdir(here)
-
-
-def make_device(path: Path) -> None:
-    try:
-        os.mknod(path, 0o20666, os.makedev(1, 5))  # /dev/zero: readable for ever
-    except (AttributeError, PermissionError):
-        pytest.skip("only root makes devices")
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, make_fifo, make_socket, make_device])

@@ -98,7 +98,8 @@ def to_numpy(tensor: Tensor) -> Array:
             found = unpack(np.frombuffer(view, np.uint8), bits, tensor.size)
             found = found.view(dtype).reshape(tensor.shape)
         else:
-            found = np.ndarray(tensor.shape, dtype, view)
+            # frombuffer holds on to the view, np.ndarray only to what is below it: a map could go from under an array
+            found = (np.frombuffer(view, dtype) if len(view) else np.empty(0, dtype)).reshape(tensor.shape)
             if tensor.dtype is DType.BOOL and (found.view(np.uint8) > 1).any():
                 found = found.view(np.uint8) != 0  # numpy takes a bool of 2 for neither True nor False
             elif sys.byteorder == "big" and tensor.dtype in EXTENDED and bits > 8:
@@ -182,7 +183,8 @@ def to_dlpack(
     """Export the elements as a DLPack capsule, through numpy.
 
     The bytes are read-only, which a consumer learns from version 1 of the protocol on; an older one, which does not
-    give `max_version`, gets a copy if it asks for one, else nothing.
+    give `max_version`, gets a copy if it asks for one, else nothing. Elements that are not aligned in their file are
+    copied, unless `copy` is False.
 
     Raises:
         BufferError: where the tensor cannot be exported; the text names what to use instead.
@@ -198,8 +200,11 @@ def to_dlpack(
         raise BufferError(
             "the tensor is read-only, which this consumer cannot know (DLPack before 1.0); use tensor.numpy().copy()"
         )
-    if not array.flags.aligned:
-        raise BufferError("the tensor's bytes are not aligned in their file; use tensor.numpy().copy()")
+    if not array.flags.aligned:  # DLPack cannot say so, and a consumer may use instructions that fail
+        if copy is False:
+            raise BufferError("the tensor's bytes are not aligned in their file; use tensor.numpy().copy()")
+        array = array.copy()
+        array.flags.writeable = False
     try:
         return array.__dlpack__(stream=stream, max_version=max_version)  # type: ignore[call-arg, unused-ignore]
     except TypeError:  # numpy before 2.1 exports no read-only array
