@@ -13,8 +13,6 @@ from sardonyx.dims.expr import MAX_TERMS, Atom, Expr, Symbol, TooLarge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sardonyx.dims.expr import Dim, Monomial
     from sardonyx.dims.scope import Scope
 
@@ -24,6 +22,8 @@ BUDGET = 150
 """Expressions looked at for one question."""
 DEEPEST = 8
 """Operations and inequalities used inside one another for one question; bounds the recursion too."""
+FACTS = 8
+"""Recorded inequalities tried for one term in one scope, the newest."""
 CHAIN = 3
 """Recorded inequalities used one after another for one question."""
 
@@ -38,23 +38,23 @@ class Search:
         self.depth = 0
 
 
-def lower(scope: Scope, dim: Dim) -> int | None:
-    """Return a number that `dim` is never below, or None."""
+def lower(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
+    """Return a number that `dim` is never below, or None; `chain` is how many recorded inequalities may be used."""
     if isinstance(dim, int):
         return dim
-    known = scope.lowest
+    known = scope.lowest if chain else scope.lowest_alone
     if dim not in known:
         try:
-            known[dim] = search(scope, dim, Search(), CHAIN)
+            known[dim] = search(scope, dim, Search(), chain)
         except TooLarge:
             known[dim] = None
     return known[dim]
 
 
-def upper(scope: Scope, dim: Dim) -> int | None:
+def upper(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
     """Return a number that `dim` is never above, or None."""
     try:
-        low = lower(scope, -dim)
+        low = lower(scope, -dim, chain)
     except TooLarge:
         return None
     return None if low is None else -low
@@ -73,10 +73,7 @@ def search(scope: Scope, dim: Dim, work: Search, chain: int) -> int | None:
     if atom is not None:
         best = better(best, opened(scope, dim, atom, work, chain))
     if best is None and chain:
-        for fact in inequalities(scope):
-            best = better(best, with_fact(scope, dim, fact, work, chain))
-            if best is not None:
-                break
+        best = with_facts(scope, dim, work, chain)
     work.depth -= 1
     return best
 
@@ -150,22 +147,25 @@ def span(scope: Scope, atom: Atom) -> Interval:
 
 
 def reach(scope: Scope, atom: Atom) -> Interval:
-    """Return the bounds of an operation that follow from its operands'."""
+    """Return the bounds of an operation that follow from its operands'.
+
+    Recorded inequalities stay out of it: one may hold the operation itself, and the question would have no end.
+    """
     args = atom.args
     if atom.kind in ("floor", "exact"):
         n, d = args
-        low, high = lower(scope, n), upper(scope, n)
+        low, high = lower(scope, n, 0), upper(scope, n, 0)
         if isinstance(d, int):
             if atom.kind == "floor":
                 return None if low is None else low // d, None if high is None else high // d
             return None if low is None else -(-low // d), None if high is None else high // d
-        least = lower(scope, d)
+        least = lower(scope, d, 0)
         if low is None or low < 0 or least is None or least < 0:
             return None, None
         return (1 if low and atom.kind == "exact" else 0), high  # where there is a result, the divisor is at least 1
     arms = args[1:] if atom.kind == "select" else args
-    lows = [lower(scope, arm) for arm in arms]
-    highs = [upper(scope, arm) for arm in arms]
+    lows = [lower(scope, arm, 0) for arm in arms]
+    highs = [upper(scope, arm, 0) for arm in arms]
     some_low = [low for low in lows if low is not None]
     some_high = [high for high in highs if high is not None]
     if atom.kind == "max":
@@ -229,21 +229,17 @@ def opened(scope: Scope, expr: Expr, atom: Atom, work: Search, chain: int) -> in
     return worst
 
 
-def inequalities(scope: Scope) -> Iterator[Expr]:
-    """Yield the recorded expressions that are not negative, newest scope first."""
-    up: Scope | None = scope
-    while up is not None:
-        yield from up.facts
-        up = up.parent
-
-
-def with_fact(scope: Scope, expr: Expr, fact: Expr, work: Search, chain: int) -> int | None:
-    """Bound `expr` by taking out the multiple of `fact` (>= 0) that removes a term which could grow without end."""
+def with_facts(scope: Scope, expr: Expr, work: Search, chain: int) -> int | None:
+    """Bound `expr` by taking out the multiple of a recorded inequality that removes a term which grows without end."""
     for monomial, coefficient in expr.terms.items():
-        there = fact.terms.get(monomial, 0)
-        if not monomial or coefficient >= 0 or there >= 0:
+        if coefficient > 0 or not monomial:
             continue
-        low = search(scope, -there * expr + coefficient * fact, work, chain - 1)
-        if low is not None:
-            return -(-low // -there)
+        up: Scope | None = scope
+        while up is not None:
+            for fact in up.facts.get(monomial, ())[-FACTS:]:
+                there = fact.terms[monomial]  # negative too: -there*expr = -coefficient*fact + what is left
+                low = search(scope, coefficient * fact - there * expr, work, chain - 1)
+                if low is not None:
+                    return -(low // there)
+            up = up.parent
     return None

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from sardonyx.dims.expr import Atom, Dim
+    from sardonyx.dims.expr import Atom, Dim, Monomial
 
 PARAM = 512
 """Characters of a `dim_param` beyond which it is a name, whatever it looks like."""
@@ -27,8 +27,8 @@ class Scope:
     """
 
     __slots__ = (
-        "answers", "arithmetic", "closed", "facts", "highs", "lowest", "lows", "names", "parent", "pool", "spans",
-        "unread",
+        "answers", "arithmetic", "closed", "facts", "highs", "lowest", "lowest_alone", "lows", "names", "parent",
+        "pool", "spans", "unread",
     )  # fmt: skip
 
     def __init__(self, parent: Scope | None = None) -> None:
@@ -41,10 +41,12 @@ class Scope:
             self.pool = Pool(parent.pool) if parent.closed else parent.pool
         self.lows: dict[Atom, int] = {}
         self.highs: dict[Atom, int] = {}
-        self.facts: list[Expr] = []
+        # Expressions known not to be negative, by each product in them that is subtracted.
+        self.facts: dict[Monomial, list[Expr]] = {}
         # What was answered from the facts so far; new facts sharpen answers, they never turn them round.
         self.answers: dict[object, Dim] = {}
         self.lowest: dict[Expr, int | None] = {}
+        self.lowest_alone: dict[Expr, int | None] = {}
         self.spans: dict[Atom, tuple[int | None, int | None]] = {}
         self.arithmetic: dict[str, Dim] = {}
         self.unread = ARITHMETIC
@@ -162,7 +164,9 @@ class Scope:
                     self.highs[atom] = min(high, self.highs.get(atom, high))
                 self.forget()
                 return True
-        self.facts.append(difference)
+        for monomial, coefficient in difference.terms.items():
+            if coefficient < 0 and monomial:
+                self.facts.setdefault(monomial, []).append(difference)
         self.forget()
         return True
 
@@ -170,6 +174,7 @@ class Scope:
         """Drop the answers given so far: with a new fact there may be better ones."""
         self.answers.clear()
         self.lowest.clear()
+        self.lowest_alone.clear()
         self.spans.clear()
 
     def assume_equal(self, a: Dim, b: Dim) -> bool:
@@ -256,12 +261,15 @@ class Scope:
     def parse(self, text: str) -> Dim:
         """Return the dim that a text in Python syntax means, as `str(dim)` prints it; new names are declared.
 
+        The operations are taken as written: `scope.simplify` applies what the scope knows.
+
         Raises:
             ValueError: The text is no arithmetic over names, or the scope is closed and lacks one of them.
         """
         from sardonyx.dims.parse import read
 
-        found = read(text, self.symbol)
+        whole = self.find(text)
+        found = read(text, self.symbol) if whole is None else whole
         if found is None:
             raise ValueError(f"{text!r} is not arithmetic over names")
         return found

@@ -37,32 +37,38 @@ def inside(dim: Dim) -> str:
 def write_sum(expr: Expr) -> str:
     """Return the terms by name: what is added, then what is subtracted, a number last in its group."""
     plus: list[str] = []
-    minus: list[str] = []
+    minus: list[tuple[str, str]] = []  # and how the term stands behind a leading minus: -(x//2) is not -x//2
     for monomial, coefficient in expr.terms.items():
-        if monomial:
-            (plus if coefficient > 0 else minus).append(write_term(monomial, abs(coefficient)))
+        if not monomial:
+            continue
+        text = write_term(monomial, abs(coefficient))
+        if coefficient > 0:
+            plus.append(text)
+        else:
+            bare = coefficient == -1 and len(monomial) == 1 and monomial[0].divided
+            minus.append((text, f"-({text})" if bare else f"-{text}"))
     plus.sort()
     minus.sort()
-    if expr.constant:
-        (plus if expr.constant > 0 else minus).append(str(abs(expr.constant)))
-    if plus:
-        return " - ".join([" + ".join(plus), *minus])
-    # A leading minus binds tighter than a division: -(x//2) is not -x//2.
-    alone = [m for m, c in expr.terms.items() if c == -1 and len(m) == 1 and m[0].divided]
-    bare = minus[0] in [write_atom(monomial[0]) for monomial in alone]
-    return " - ".join([f"-({minus[0]})" if bare else f"-{minus[0]}", *minus[1:]])
+    if expr.constant > 0:
+        plus.append(str(expr.constant))
+    elif expr.constant:
+        minus.append((str(-expr.constant), str(expr.constant)))
+    head = " + ".join(plus) if plus else minus.pop(0)[1]
+    return " - ".join([head, *[text for text, _ in minus]])
 
 
 def write_term(monomial: Monomial, number: int) -> str:
     """Return a product with a positive number."""
+    if number == 1 and len(monomial) == 1:
+        return write_atom(monomial[0])
     powers: dict[Atom, int] = {}
     for atom in monomial:
         powers[atom] = powers.get(atom, 0) + 1
-    if number == 1 and len(monomial) == 1:
-        return write_atom(monomial[0])
-    factors = sorted(f"({write_atom(atom)})" if atom.divided else write_atom(atom) for atom in powers)
-    by_text = {f"({write_atom(atom)})" if atom.divided else write_atom(atom): power for atom, power in powers.items()}
-    factors = [text if by_text[text] == 1 else f"{text}**{by_text[text]}" for text in factors]
+    factors = []
+    for atom, power in powers.items():
+        text = f"({write_atom(atom)})" if atom.divided else write_atom(atom)
+        factors.append(text if power == 1 else f"{text}**{power}")
+    factors.sort()
     return "*".join(factors if number == 1 else [str(number), *factors])
 
 
