@@ -7,6 +7,7 @@ import mmap
 import struct
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -27,6 +28,7 @@ from sardonyx.wire.messages import (
 )
 from sardonyx.wire.schema import MAX_FILE_BYTES, MESSAGES
 from tests.wire.bytes_of import attribute, fault, fixed32, fixed64, graph, number, payload, tensor
+from tests.wire.conftest import decoder, load_uncompiled
 
 MALFORMED = "Malformed"
 SIX = number(1, 6)
@@ -463,16 +465,34 @@ def test_a_range_inside_the_data_is_decoded_with_offsets_from_its_start(decode):
         decode(data, start=4, end=99)
 
 
-def test_a_map_and_a_view_read_like_bytes_and_are_let_go(tmp_path):
+def test_a_map_and_a_view_read_like_bytes_and_are_let_go(decode, tmp_path):
     data = SIX + payload(2, b"pytorch") + graph(payload(1, payload(4, b"Relu") + payload(5, payload(9, b"x"))))
+    data += payload(14, payload(1, b"k")) * 2 + graph(payload(5, payload(7, b"\x01\x80\x01")))
     (tmp_path / "model.onnx").write_bytes(data)
     with open(tmp_path / "model.onnx", "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    expected = repr(decode_default(data, ModelProto).message)
-    assert repr(decode_default(mapped, ModelProto).message) == expected
-    assert repr(decode_default(memoryview(bytearray(data)), ModelProto).message) == expected
-    assert type(decode_default(memoryview(data), ModelProto).message.graph.node[0].attribute[0].strings[0]) is bytes
+    expected = repr(decode(data).message)
+    assert repr(decode(mapped).message) == expected
+    for view in (memoryview(data), memoryview(bytearray(data)), memoryview(b"?" + data)[1:], memoryview(mapped)):
+        assert repr(decode(view).message) == expected
+        view.release()
     mapped.close()  # a BufferError if the decoder still held a view
+
+
+def test_threads_that_decode_at_once_do_not_see_half_a_table():
+    build = load_uncompiled()
+    data = graph(payload(1, payload(5, payload(6, payload(1)))))
+    expected = repr(decode_default(data, ModelProto).message)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            shared_decode = decoder(build)  # with no tables yet
+            with ThreadPoolExecutor(4) as pool:
+                found = list(pool.map(lambda _: repr(shared_decode(data).message), range(8)))  # noqa: B023
+            assert found == [expected] * 8
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_equal_names_and_equal_short_attributes_are_one_object(decode):

@@ -453,16 +453,17 @@ BAD_WIRE_ENTRY = (BAD_WIRE, None, None, None, None)
 
 
 def table_of(cls: Any, tables: dict[Any, list[Any]]) -> list[Any]:
-    """Return the table of a message class, by key value; `tables` holds those that are made, this one's children too.
+    """Return the table of a message class, by key value, and add it and those it leads to to `tables`.
 
     An entry is `(action, name, message class, its table, other members of the oneof)`.
     """
+    made: dict[Any, list[Any]] = dict(tables)  # published only when complete: another thread may be decoding
     waiting = [cls]
     while waiting:
         mine = waiting.pop()
-        if tables.get(mine):
+        table = made.setdefault(mine, [])
+        if table:
             continue
-        table = tables.setdefault(mine, [])
         message, checking = mine if isinstance(mine, tuple) else (mine, False)
         for key in range(256):
             table.append(BAD_FIELD_ENTRY if key < 8 else SKIPS.get(key & 7, BAD_WIRE_ENTRY))
@@ -476,10 +477,11 @@ def table_of(cls: Any, tables: dict[Any, list[Any]]) -> list[Any]:
             if known.kind == "message":
                 child = known.message
                 place = (child, True) if checking or known.held == "checked" else child
-                below = tables.setdefault(place, [])
+                below = made.setdefault(place, [])
                 waiting.append(place)
             for wire, action in entry_actions(known).items():
                 if checking and action == TEXT:
                     action = CHECKED_TEXT
                 table[known.number << 3 | wire] = (action, known.attribute, child, below, rivals)
-    return tables[cls]
+    tables.update(made)
+    return made[cls]

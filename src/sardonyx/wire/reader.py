@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from mmap import mmap
 
 from sardonyx.errors import error
 from sardonyx.wire import codec
@@ -10,7 +11,6 @@ from sardonyx.wire.schema import MESSAGES, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mmap import mmap
     from typing import Any, Generic, TypeVar
 
     from sardonyx.errors import OnnxError
@@ -64,13 +64,12 @@ def decode(
 ) -> Decoded[M]:
     """Decode `data[start:end]` as a message of the given class.
 
-    `data` is never copied as a whole, and what is held as a span is not read. Raises OnnxError (kinds Malformed, and
+    `data` is bytes, a read-only map, or a view of bytes. It is never copied as a whole (but for a view of other things
+    in the interpreted build), and what is held as a span is not read. Raises OnnxError (kinds Malformed, and
     Unsupported for nesting beyond `max_nesting`) with the offset from the start of `data` and the field path;
     ValueError when `max_nesting` is not in 8 to 250.
     """
     check_max_nesting(max_nesting)
-    if isinstance(data, memoryview):
-        data = data.toreadonly().cast("B")
     if end is None:
         end = len(data)
     return decode_with(codec, TABLES, data, message_class, start, end, max_nesting, source)
@@ -87,6 +86,10 @@ def decode_with(
     source: str,
 ) -> Decoded[M]:
     """Do what `decode` does with the given build of the codec and its tables."""
+    if isinstance(data, memoryview) and not build.is_compiled:
+        whole: Any = data.obj
+        same = type(whole) in (bytes, mmap) and len(whole) == len(data) and data.contiguous
+        data = whole if same else bytes(data)  # a slice of a view is another view, and slow to hash
     table = tables.get(message_class) or build.table_of(message_class, tables)
     shared = (MESSAGES["AttributeProto"], MESSAGES["TypeProto"])
     root = object.__new__(message_class)
