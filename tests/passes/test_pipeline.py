@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from sardonyx import passes
@@ -30,7 +32,7 @@ def test_options_are_literals_in_parentheses() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("shrink", "there is no pass 'shrink'; there are dead_code, identity"),
+        ("shrink", "there is no pass 'shrink'; there are "),
         ("identity dead_code", "is not a list of passes"),
         ("identity(2)", "'identity(2)' in 'identity(2)' is not of the form name or name(option=value)"),
         ("'identity'", "is not of the form name or name(option=value)"),
@@ -38,12 +40,13 @@ def test_options_are_literals_in_parentheses() -> None:
     ],
 )
 def test_a_wrong_pipeline_is_the_callers_mistake(text: str, message: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(message)):
         passes.parse(text)
-    assert message in str(caught.value)
 
 
 def test_passes_run_in_order() -> None:
-    model = Model(parse_graph("g (float x) => (float y) { a = Neg(x) b = Identity(a) c = Abs(b) y = Neg(b) }"), {"": 18})
+    model = Model(
+        parse_graph("g (float x) => (float y) { a = Neg(x) b = Identity(a) c = Abs(b) y = Neg(b) }"), {"": 18}
+    )
     result = passes.run(model, "identity, dead_code")
     assert [node.op for node in result.graph.nodes] == ["Neg", "Neg"]

@@ -75,6 +75,7 @@ class Walk:
 
     def graph(self, graph: Graph, label: str | None) -> Iterator[Inner]:
         """Check one graph, handing out each body at the point of its node."""
+        mine: set[Value] = set()
         own: dict[str, Value] = {}
         covered: dict[str, Value] = {}
         place = Place(graph=label)
@@ -89,9 +90,10 @@ class Walk:
                 self.note("name-shadowed", "the name is visible from outside", value, "warning", place)
             if value.name in self.names and value.name not in own:
                 covered[value.name] = self.names[value.name]
-            if value in self.defined and own.get(value.name) is not value:
+            if value in self.defined and value not in mine:
                 self.note("value-twice", "the value is defined in another graph too", value, place=place)
             own[value.name] = self.names[value.name] = value
+            mine.add(value)
             self.visible.add(value)
             self.defined.add(value)
 
@@ -123,11 +125,11 @@ class Walk:
         for value in graph.outputs:
             if value not in self.visible:
                 self.missing("a graph output", value, place)
-            elif self.home.get(value) is not graph:
+            elif value not in mine:
                 self.note("captured-output", "the output is a value of a graph around this", value, "warning", place)
         self.open.discard(graph)
-        for name, value in own.items():
-            self.visible.discard(value)
+        self.visible -= mine
+        for name in own:
             if name in covered:
                 self.names[name] = covered[name]
             else:
