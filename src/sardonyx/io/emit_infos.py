@@ -104,11 +104,13 @@ class InfoWriter:
         if claim is not None and claim.origin.exact and self.is_unchanged(value):
             copy(out, number, claim.origin)
             return
-        fresh = {NAME: Chunks(), TYPE: Chunks()}
+        fresh = {NAME: Chunks()}
         fresh[NAME].text(NAME, self.emission.name(value))
-        kind = self.emission.table.get(value)
-        if kind is not None:
-            fresh[TYPE].blob(TYPE, self.typed(kind, claim))
+        if claim is None or not self.is_unchanged(value):
+            fresh[TYPE] = Chunks()
+            kind = self.emission.table.get(value)
+            if kind is not None:
+                fresh[TYPE].blob(TYPE, self.typed(kind, claim))
         if claim is None:
             out.message(number, rebuild(None, fresh))
             return

@@ -154,4 +154,4 @@ class Origin:
 
     def changed(self) -> Origin:
         """Return the origin of a part that was rewritten since."""
-        return Origin(self.source, self.start, self.stop, False) if self.exact else self
+        return type(self)(self.source, self.start, self.stop, False) if self.exact else self
