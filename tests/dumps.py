@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import onnx
@@ -30,20 +32,25 @@ def same_dim(ours: str, theirs: str) -> bool:
     return values(ours) is not None and values(ours) == values(theirs)
 
 
-def values(quoted: str) -> list[int] | None:
+def values(quoted: str) -> list[Fraction] | None:
     """What an arithmetic dim comes to for a few sizes of its symbols, or None when it is not arithmetic."""
     text = json.loads(quoted)
-    if not re.fullmatch(r"[\w\s+*/%()-]+", text):
+    if not re.fullmatch(r"[\w\s+*/%(),-]+", text):
         return None
-    names = sorted(set(re.findall(r"[A-Za-z_]\w*", text)))
+    names = sorted(set(re.findall(r"[A-Za-z_]\w*", text)) - {*FUNCTIONS})
+    exact = re.sub(r"\b\d+\b", r"Fraction(\g<0>)", text)  # exporters write halves as 1/2
     found = []
     for seed in (3, 11, 28):
-        sizes = {name: seed * (at + 2) + at for at, name in enumerate(names)}
+        sizes = {name: Fraction(seed * (at + 2) + at) for at, name in enumerate(names)}
         try:
-            found.append(int(eval(text, {"__builtins__": {}, "max": max, "min": min}, sizes)))
-        except (SyntaxError, NameError, TypeError, ZeroDivisionError):
+            found.append(Fraction(eval(exact, {"__builtins__": {}, "Fraction": Fraction, **FUNCTIONS}, sizes)))
+        except (SyntaxError, NameError, TypeError, ValueError, ZeroDivisionError):
             return None
     return found
+
+
+FUNCTIONS = {"floor": math.floor, "ceiling": math.ceil, "Max": max, "Min": min, "max": max, "min": min}
+"""What exporters call in dims."""
 
 
 def differences(ours: str, theirs: str) -> list[str]:

@@ -162,6 +162,7 @@ def test_d03_every_model_of_the_corpus_is_dumped_alike(shared: Path) -> None:
 
 def test_dims_that_are_arithmetic_are_compared_by_value() -> None:
     assert same_line('x: tensor(float)["p + s", 3]', 'x: tensor(float)["s+p", 3]')
+    assert same_line('x: tensor(float)["(h + 1)//2"]', 'x: tensor(float)["floor(h/2 - 1/2) + 1"]')
     assert not same_line('x: tensor(float)["p + s", 3]', 'x: tensor(float)["p - s", 3]')
     assert not same_line('x: tensor(float)["p + s", 3]', 'x: tensor(float)["p + s", 4]')
     assert not same_line('node "a b"()', 'node "b a"()')
