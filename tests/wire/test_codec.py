@@ -132,7 +132,7 @@ def test_w18_length_one_past_the_end_is_refused(decode):
         decode(SIX + b"\x12\x04abc", source="cut.onnx")
     assert str(caught.value) == (
         "cut.onnx: byte 3, ModelProto.producer_name:\n"
-        "    length 4 runs 1 bytes past the end of ModelProto  [malformed: length-past-end]\n"
+        "    length 4 runs 1 byte past the end of ModelProto  [malformed: length-past-end]\n"
         "    hint: the file looks cut short; compare its size with the original"
     )
 

@@ -121,7 +121,8 @@ def explain(
     owner = found.owner
     hint = None
     if code == "length-past-end":
-        message = f"length {fault.size} runs {fault.size - fault.room} bytes past the end of {owner}"
+        over = fault.size - fault.room
+        message = f"length {fault.size} runs {over} byte{'' if over == 1 else 's'} past the end of {owner}"
         hint = CUT_HINT
     elif code == "cut-short":
         message = f"{owner} ends in the middle of a {found.damage}"
