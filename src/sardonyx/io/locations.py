@@ -83,7 +83,7 @@ def split_location(path: str) -> tuple[str, ...]:
         raise refused(path, "starts at the root of the file system")
     if path[1:2] == ":" and path[0].isascii() and path[0].isalpha():
         raise refused(path, "starts with a drive letter")
-    if os.path.isabs(path) or os.path.splitdrive(path)[0]:
+    if os.name == "nt" and (os.path.isabs(path) or os.path.splitdrive(path)[0]):
         raise refused(path, "is absolute on this platform")
     if ".." in path.replace("\\", "/").split("/"):
         raise refused(path, "climbs out of a folder with '..'")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sardonyx.wire.schema import Runs
 
 NUMBER_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+NO_NUMBERS = frozenset(NUMBER_FIELDS).isdisjoint
 DEFAULT, EXTERNAL = 0, 1
 """TensorProto.DataLocation."""
 
@@ -53,9 +54,11 @@ def read_content(message: TensorProto, dtype: DType, shape: tuple[int, ...], con
     """Find where the bytes of a tensor come from: an external file, raw_data, or the field of its element type."""
     name = message.name
     count = element_count(shape, name)
-    check_type(message.data_type, count)
+    if dtype is DType.UNDEFINED:
+        check_type(message.data_type, count)
     length = dtype.nbytes(count)
-    context.limits.check("max_tensor_bytes", length, "the size of the tensor in bytes")
+    if context.limits.max_tensor_bytes is not None:
+        context.limits.check("max_tensor_bytes", length, "the size of the tensor in bytes")
     if message.segment is not None:
         raise error("segment", "the tensor is one segment of a larger one, which is not supported")
     place = message.data_location
@@ -120,6 +123,8 @@ def check_type(code: int, count: int) -> None:
 def number_fields(message: TensorProto) -> dict[str, Runs]:
     """Return the typed fields that hold numbers; an empty packed run is the same as no field."""
     present = message.__dict__
+    if NO_NUMBERS(present):
+        return {}
     return {field: present[field] for field in NUMBER_FIELDS if field in present and present[field].count}
 
 

@@ -14,6 +14,7 @@ from sardonyx.wire.pieces import fixed, varints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from sardonyx.ir.source import Buffer
@@ -34,6 +35,9 @@ FIELD_OF: dict[DType, str] = {
 }
 """The one typed field that each element type may use."""
 
+CHUNK = 1 << 16
+"""Bytes that are decoded at once."""
+
 MANY = 4096
 """From this many entries on numpy decodes them, which is quicker by far but takes long to import."""
 
@@ -52,9 +56,16 @@ def convert(data: Buffer, runs: Runs, dtype: DType) -> bytes:
     """
     if FIELD_OF[dtype] in (FLOATS, DOUBLES):
         return fixed(data, runs)
-    if runs.count >= MANY:
-        return narrow_many(decode_many(data, runs), dtype)
-    return narrow(varints(data, runs), dtype)
+    if runs.count < MANY:
+        return narrow(varints(data, runs), dtype)
+    raw = b"".join([narrow_many(values, dtype) for values in decode_many(fixed(data, runs))])
+    if BITS[dtype] != 6:
+        return raw
+    import numpy as np
+
+    from sardonyx.ir.arrays import pack
+
+    return pack(np.frombuffer(raw, np.uint8), 6).tobytes()
 
 
 def narrow(values: list[int], dtype: DType) -> bytes:
@@ -87,36 +98,34 @@ def pack6(entries: bytes) -> bytes:
     return bytes(packed[: (count * 6 + 7) // 8])
 
 
-def decode_many(data: Buffer, runs: Runs) -> Any:
-    """Return the numbers of a checked varint field as a numpy array of uint64.
+def decode_many(data: bytes) -> Iterator[Any]:
+    """Yield the varints that `data` consists of as numpy arrays of uint64, a chunk at a time to keep them small.
 
     A varint ends at the first byte below 0x80; each byte counts its low 7 bits, shifted by its place in the varint.
     """
     import numpy as np
 
-    run = np.frombuffer(fixed(data, runs), np.uint8)
-    ends = np.flatnonzero(run < 0x80)
-    if len(ends) == len(run):
-        return run.astype(np.uint64)
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    lengths = ends - starts + 1
-    values = (run[starts] & 0x7F).astype(np.uint64)
-    for place in range(1, int(lengths.max())):
-        longer = np.flatnonzero(lengths > place)
-        values[longer] |= (run[starts[longer] + place] & 0x7F).astype(np.uint64) << np.uint64(7 * place)
-    return values
+    run, pos = np.frombuffer(data, np.uint8), 0
+    while pos < len(run):
+        stop = min(pos + CHUNK, len(run))
+        while run[stop - 1] >= 0x80:
+            stop -= 1
+        chunk, pos = run[pos:stop], stop
+        ends = np.flatnonzero(chunk < 0x80)
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        lengths = ends - starts + 1
+        values = (chunk[starts] & 0x7F).astype(np.uint64)
+        for place in range(1, int(lengths.max())):
+            longer = np.flatnonzero(lengths > place)
+            values[longer] |= (chunk[starts[longer] + place] & 0x7F).astype(np.uint64) << np.uint64(7 * place)
+        yield values
 
 
 def narrow_many(wide: Any, dtype: DType) -> bytes:
-    """Do what `narrow` does with a numpy array."""
+    """Do what `narrow` does with a numpy array; 6-bit elements are left in a byte each."""
     import numpy as np
 
-    from sardonyx.ir.arrays import pack
-
-    bits = BITS[dtype]
     if dtype is DType.BOOL:
         wide = wide.astype(np.uint32) != 0
-    if bits >= 8:
-        return bytes(wide.astype(f"<u{bits // 8}").data)
-    low = wide.astype(np.uint8)
-    return bytes((pack(low, 6) if bits == 6 else low).data)
+    found: bytes = wide.astype(f"<u{max(BITS[dtype] // 8, 1)}").tobytes()
+    return found

@@ -120,9 +120,11 @@ def unpack(packed: Array, bits: int, count: int) -> Array:
         groups[: len(packed)] = packed
         a, b, c = groups.reshape(-1, 3).T
         split = np.stack([a & 63, a >> 6 | (b & 15) << 2, b >> 4 | (c & 3) << 4, c >> 2], axis=1)
-    else:
-        split = packed[:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & ((1 << bits) - 1)
-    return split.astype(np.uint8).reshape(-1)[:count]
+    else:  # what each of the 256 bytes holds, looked up as one number of so many bytes
+        table = np.arange(256, dtype=np.uint8)[:, None] >> np.arange(0, 8, bits, dtype=np.uint8) & ((1 << bits) - 1)
+        split = table.astype(np.uint8).view(f"u{8 // bits}").reshape(-1)[packed].view(np.uint8)
+    found: Array = split.reshape(-1)[:count]
+    return found
 
 
 def pack(elements: Array, bits: int) -> Array:
