@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sardonyx.cli.check import check
-from sardonyx.cli.command import INTERRUPTED, hush
+from sardonyx.cli.command import hush
 from sardonyx.cli.diff import diff
 from sardonyx.cli.dump import dump
 from sardonyx.cli.inspect import inspect
@@ -70,7 +70,5 @@ def run() -> None:
             reconfigure(errors="backslashreplace")
     try:
         app()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
+    except BrokenPipeError:  # from the help page; commands take care of their own
         sys.exit(hush())
