@@ -182,11 +182,19 @@ def first_operation(scope: Scope, expr: Expr) -> Atom | None:
     """Return an operation that can be opened: it occurs to the first power, beside factors that are not negative."""
     for monomial in expr.terms:
         for atom in monomial:
-            if isinstance(atom, Symbol) or (atom.divided and not isinstance(atom.args[1], int)):
+            if isinstance(atom, Symbol) or (atom.divided and not can_open(scope, atom)):
                 continue
             if all(is_plain_factor(scope, other, atom) for other in expr.terms if atom in other):
                 return atom
     return None
+
+
+def can_open(scope: Scope, atom: Atom) -> bool:
+    """Whether a division has a positive number below, or sizes above and below: then it lies between 0 and the upper."""
+    if isinstance(atom.args[1], int):
+        return True
+    lows = [lower(scope, arg, 0) for arg in atom.args]
+    return all(low is not None and low >= 0 for low in lows)
 
 
 def is_plain_factor(scope: Scope, monomial: Monomial, atom: Atom) -> bool:
@@ -208,7 +216,8 @@ def opened(scope: Scope, expr: Expr, atom: Atom, work: Search, chain: int) -> in
     if atom.divided:
         n, k = atom.args
         if not isinstance(k, int):
-            return None
+            taken = settle({monomial: coefficient for monomial, coefficient in factors.items() if coefficient < 0})
+            return search(scope, rest + taken * n, work, chain)
         slack = k - 1 if atom.kind == "floor" else 0
         total = k * rest
         for monomial, coefficient in factors.items():

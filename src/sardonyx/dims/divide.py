@@ -69,8 +69,9 @@ def floor_by_number(n: Expr, k: int, facts: Scope | None) -> Dim:
             dim = rest + remainder
         nested = only_division(dim)
         if nested is None:
-            if facts is not None and is_remainder(dim, k, facts):
-                return whole
+            step = None if facts is None else small_quotient(dim, k, facts)
+            if step is not None:
+                return whole + sign * step
             return whole + sign * operation("floor", (dim, k))
         inside, step = nested  # (i//s + z)//k = (i + s*z)//(s*k)
         if k * step > MAX_NUMBER:
@@ -97,18 +98,21 @@ def floor_by_expr(dividend: Dim, divisor: Expr, facts: Scope | None) -> Dim:
         common = tuple(atom for atom in common_factors([*n.terms, *d.terms]) if facts.is_positive(atom))
         if common:
             return floordiv(drop(n, common), drop(d, common), facts)
-    if is_remainder(n, d, facts):
-        return 0
-    return operation("floor", (n, d))
+    step = small_quotient(n, d, facts)
+    return step if step is not None else operation("floor", (n, d))
 
 
-def is_remainder(n: Dim, d: Dim, facts: Scope) -> bool:
-    """Whether `0 <= n < d` is known."""
-    room = facts.lower(d - 1 - n)
-    if room is None or room < 0:
-        return False
+def small_quotient(n: Dim, d: Dim, facts: Scope) -> int | None:
+    """Return `n // d` where it is known to be 0 (`0 <= n < d`) or -1 (`-d <= n < 0`)."""
     low = facts.lower(n)
-    return low is not None and low >= 0
+    if low is not None and low >= 0:
+        room = facts.lower(d - 1 - n)
+        return 0 if room is not None and room >= 0 else None
+    high = facts.upper(n)
+    if high is not None and high < 0:
+        room = facts.lower(n + d)
+        return -1 if room is not None and room >= 0 else None
+    return None
 
 
 def reduce(n: Dim, d: Expr) -> tuple[Dim, Dim]:

@@ -36,40 +36,39 @@ def inside(dim: Dim) -> str:
 
 def write_sum(expr: Expr) -> str:
     """Return the terms by name: what is added, then what is subtracted, a number last in its group."""
-    plus: list[str] = []
-    minus: list[tuple[str, str]] = []  # and how the term stands behind a leading minus: -(x//2) is not -x//2
+    plus: list[tuple[bool, str, str]] = []
+    minus: list[tuple[bool, str, str]] = []
+    alone = set()  # divisions that are a whole term: behind a leading minus they need parentheses, -(x//2)
     for monomial, coefficient in expr.terms.items():
         if not monomial:
             continue
-        text = write_term(monomial, abs(coefficient))
-        if coefficient > 0:
-            plus.append(text)
-        else:
-            bare = coefficient == -1 and len(monomial) == 1 and monomial[0].divided
-            minus.append((text, f"-({text})" if bare else f"-{text}"))
-    plus.sort()
-    minus.sort()
-    if expr.constant > 0:
-        plus.append(str(expr.constant))
-    elif expr.constant:
-        minus.append((str(-expr.constant), str(expr.constant)))
-    head = " + ".join(plus) if plus else minus.pop(0)[1]
-    return " - ".join([head, *[text for text, _ in minus]])
+        operation, body = write_product(monomial)
+        number = abs(coefficient)
+        if number == 1 and operation and body[0] == "(" and len(monomial) == 1 and monomial[0].divided:
+            body = body[1:-1]
+            alone.add(body)
+        (plus if coefficient > 0 else minus).append((operation, body, body if number == 1 else f"{number}*{body}"))
+    added = [text for _, _, text in sorted(plus)]
+    taken = [text for _, _, text in sorted(minus)]
+    if expr.constant:
+        (added if expr.constant > 0 else taken).append(str(abs(expr.constant)))
+    if not added:
+        first = taken.pop(0)
+        added = [f"-({first})" if first in alone else f"-{first}"]
+    return " - ".join([" + ".join(added), *taken])
 
 
-def write_term(monomial: Monomial, number: int) -> str:
-    """Return a product with a positive number."""
-    if number == 1 and len(monomial) == 1:
-        return write_atom(monomial[0])
+def write_product(monomial: Monomial) -> tuple[bool, str]:
+    """Return whether a product is of operations only, and its text: symbols first, divisions in parentheses."""
     powers: dict[Atom, int] = {}
     for atom in monomial:
         powers[atom] = powers.get(atom, 0) + 1
     factors = []
     for atom, power in powers.items():
         text = f"({write_atom(atom)})" if atom.divided else write_atom(atom)
-        factors.append(text if power == 1 else f"{text}**{power}")
+        factors.append((not isinstance(atom, Symbol), text if power == 1 else f"{text}**{power}"))
     factors.sort()
-    return "*".join(factors if number == 1 else [str(number), *factors])
+    return factors[0][0], "*".join([text for _, text in factors])
 
 
 def write_atom(atom: Atom) -> str:
@@ -109,7 +108,10 @@ def moved_in(expr: Expr) -> str | None:
     """
     found = None
     for monomial, coefficient in expr.terms.items():
-        if coefficient > 0:
+        if coefficient < 0:
+            if not all(isinstance(atom, Symbol) for atom in monomial):
+                return None
+        else:
             if found is not None or coefficient != 1 or len(monomial) != 1:
                 return None
             found = monomial[0]
