@@ -1,0 +1,136 @@
+"""Calculate with elements of integer tensors: numbers exactly, expressions symbolically, the rest as fresh symbols.
+
+An element is an int or an expression. A result that does not fit the element type would wrap around in a run; it
+becomes a symbol of which nothing is known. So does a result that outgrows what an expression may hold.
+"""
+
+from __future__ import annotations
+
+from sardonyx.dims import DIM_MAX, TooLarge
+from sardonyx.ir.types import DType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sardonyx.dims import Dim
+    from sardonyx.ops.call import Call
+
+    Operation = Callable[[Call, Dim, Dim], Dim]
+
+
+def limits(dtype: DType) -> tuple[int, int]:
+    """Return the least and the largest number of an integer type."""
+    bits = dtype.bits
+    return (0, (1 << bits) - 1) if dtype.name.startswith("U") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+def unknown(call: Call) -> Dim:
+    """Return an element of which nothing is known."""
+    return call.fresh("e", signed=True)
+
+
+def fit(call: Call, result: Dim, dtype: DType) -> Dim:
+    """Return a result as an element of its type: a number that would wrap around is unknown."""
+    if isinstance(result, int):
+        least, most = limits(dtype)
+        if not least <= result <= most:
+            return unknown(call)
+    return result
+
+
+def apply(call: Call, operation: Operation, dtype: DType) -> Callable[[Dim, Dim], Dim]:
+    """Return an operation on elements of one type that never raises."""
+
+    def calculate(a: Dim, b: Dim) -> Dim:
+        try:
+            return fit(call, operation(call, a, b), dtype)
+        except (TooLarge, ZeroDivisionError):
+            return unknown(call)
+
+    return calculate
+
+
+def add(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return `a + b`."""
+    return a + b
+
+
+def subtract(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return `a - b`."""
+    return a - b
+
+
+def multiply(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return `a * b`."""
+    return a * b
+
+
+def divide(call: Call, a: Dim, b: Dim) -> Dim:
+    """Divide as ONNX does, toward zero: floor division where the signs are known and equal, else unknown.
+
+    A run implies that the divisor is not 0; where a size divides, that is an assumption.
+    """
+    if isinstance(a, int) and isinstance(b, int):
+        quotient = abs(a) // abs(b)
+        return quotient if (a < 0) == (b < 0) else -quotient
+    if b == 1:
+        return a
+    if b == -1:
+        return -a
+    scope = call.scope
+    if scope.at_least(b, 0) and scope.at_least(a, 0):
+        if not scope.at_least(b, 1):
+            call.assume("divisor-not-zero", b)
+        return scope.floordiv(a, b)
+    if scope.at_least(-b, 1) and scope.at_least(-a, 0):
+        return scope.floordiv(-a, -b)
+    return unknown(call)
+
+
+def floor_modulo(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return Mod with fmod=0: the sign of the divisor, as Python's `%`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b
+    scope = call.scope
+    if scope.at_least(b, 0):
+        if not scope.at_least(b, 1):
+            call.assume("divisor-not-zero", b)
+        return scope.mod(a, b)
+    return unknown(call)
+
+
+def truncated_modulo(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return Mod with fmod=1: the sign of the dividend, as C's `fmod`."""
+    if isinstance(a, int) and isinstance(b, int):
+        rest = abs(a) % abs(b)
+        return -rest if a < 0 else rest
+    if call.scope.at_least(a, 0):
+        return floor_modulo(call, a, b)
+    return unknown(call)
+
+
+def larger(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return the larger of two elements."""
+    return call.scope.maximum(a, b)
+
+
+def smaller(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return the smaller of two elements."""
+    return call.scope.minimum(a, b)
+
+
+def power(call: Call, a: Dim, b: Dim) -> Dim:
+    """Return `a ** b` for a small known exponent; integers to a negative power are not numbers of an integer type."""
+    if not isinstance(b, int) or not 0 <= b <= 64:
+        return unknown(call)
+    if isinstance(a, int) and a.bit_length() * b > 4 * DIM_MAX.bit_length():
+        return unknown(call)
+    return a**b
+
+
+def absolute(call: Call, a: Dim) -> Dim:
+    """Return `abs(a)`."""
+    if isinstance(a, int):
+        return abs(a)
+    return a if call.scope.at_least(a, 0) else call.scope.maximum(a, -a)
