@@ -40,8 +40,8 @@ UNITS = {
     DType.INT8: "b", DType.INT16: "h", DType.INT32: "i", DType.INT64: "q",
     DType.UINT16: "H", DType.UINT32: "I", DType.UINT64: "Q", DType.FLOAT16: "H", DType.BFLOAT16: "H",
 }  # fmt: skip
-"""What one number in braces is: as in the typed fields of TensorProto, narrow floats stand as their bits, and types of 4
-and 2 bits as packed bytes; all that is not listed is a byte."""
+"""What one number in braces is: as in the typed fields of TensorProto, narrow floats stand as their bits, and types of
+4 and 2 bits as packed bytes; all that is not listed is a byte."""
 SIX_BITS = (DType.FLOAT6E2M3, DType.FLOAT6E3M2)
 """Types whose numbers in braces are single elements, though their data is packed four to three bytes."""
 

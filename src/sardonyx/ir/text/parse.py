@@ -36,7 +36,7 @@ SINGULAR = {
     AttrKind.TENSORS: AttrKind.TENSOR, AttrKind.GRAPHS: AttrKind.GRAPH, AttrKind.TYPE_PROTOS: AttrKind.TYPE_PROTO,
 }  # fmt: skip
 PLURAL = {one: many for many, one in SINGULAR.items()}
-KINDS = {kind.name.lower(): kind for kind in AttrKind if kind.value}
+KINDS = {kind.name.lower(): kind for kind in AttrKind}
 TEXTS, NUMBERS = (
     ("producer_name", "producer_version", "domain", "doc_string", "overload"),
     ("ir_version", "model_version"),

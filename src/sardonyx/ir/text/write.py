@@ -137,7 +137,7 @@ class Writer:
             header.append(f"doc_string: {quoted(function.doc_string)}")
         if function.metadata:
             header.append(f"metadata_props: {entries(function.metadata.items())}")
-        self.write("<\n  ", ",\n  ".join(header), "\n>\n", identifier(function.name))
+        self.write("<\n   ", ",\n   ".join(header), "\n>\n", identifier(function.name))
         if function.attributes or function.defaults:
             self.write(" <", ", ".join(map(word, function.attributes)))
             for i, attr in enumerate(function.defaults.values()):
