@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import sardonyx as sx
-from tests.cli.runs import sardonyx
+from tests.cli.runs import sardonyx, write
 
 
 def outputs(path: Path) -> list[np.ndarray]:
@@ -42,7 +42,9 @@ def test_the_page_has_a_line_for_each_stage(example: Path, tmp_path: Path) -> No
     stages = [line.split()[0] for line in lines[1:]]
     assert stages[0] == "load"
     assert stages[-1] == "save"
-    assert all(line.endswith(" ms") for line in lines[1:])
+    assert all(" ms" in line for line in lines[1:])
+    assert lines[2].startswith("  inline  38 nodes")
+    assert lines[2].endswith("4 calls of 3 functions")
 
 
 def test_json_has_the_stages_and_what_was_written(example: Path, tmp_path: Path) -> None:
@@ -53,8 +55,31 @@ def test_json_has_the_stages_and_what_was_written(example: Path, tmp_path: Path)
     assert (shown["bytes"], shown["data_files"]) == (out.stat().st_size, [])
     assert shown["stages"][0]["stage"] == "load"
     assert shown["stages"][0]["nodes"] == 12
+    assert shown["inlined"]["inlined"] == {"motion::Gate": 2, "motion::GruCell": 1, "motion::Standardise": 1}
     assert all(row["seconds"] >= 0 for row in shown["stages"])
     assert shown["issues"] == []
+
+
+def test_no_function_is_left(example: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    sardonyx("lower", example, "-o", out)
+    shown = sardonyx("inspect", out, "--json").json
+    assert shown["functions"] == []
+    assert not any(row["is_function"] for row in shown["operators"])
+
+
+def test_a_conflict_of_opsets_is_refused_unless_the_highest_is_asked_for(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "m.onnx",
+        """<ir_version: 9, opset_import: ["": 18, "d": 1]>
+        g (float[2, 3] x) => (float[2, 1] y) { y = d.F (x) }
+        <domain: "d", opset_import: ["": 12]>
+        F (x) => (y) { y = ReduceSum <axes = [1]> (x) }""",
+    )
+    ran = sardonyx("lower", path, "-o", tmp_path / "out.onnx")
+    assert ran.code == 3
+    assert "ReduceSum" in ran.err
+    assert sardonyx("lower", path, "-o", tmp_path / "out.onnx", "--opset-conflict", "highest").code == 0
 
 
 def test_external_moves_weights_to_a_data_file_and_embed_brings_them_back(example: Path, tmp_path: Path) -> None:

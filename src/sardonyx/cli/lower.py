@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sardonyx.cli.command import DONE, command, opened
-from sardonyx.cli.options import AsJson, DataDir, Input, LazyData, Links, MaxNesting, Quiet, reading
+from sardonyx.cli.options import AsJson, DataDir, Input, LazyData, Links, MaxNesting, Quiet, one_of, reading
 
 if TYPE_CHECKING:
     from sardonyx.cli.output import Page
@@ -47,6 +47,15 @@ def lower(
         bool,
         typer.Option("--embed", help="Move all external weights into the model file.", rich_help_panel=WRITING),
     ] = False,
+    opset_conflict: Annotated[
+        str,
+        typer.Option(
+            metavar="error|highest",
+            callback=lambda value: one_of(value, "error", "highest"),
+            help="Refuse to inline a function written for another version of an operator, or take the highest.",
+            rich_help_panel="Lowering",
+        ),
+    ] = "error",
     quiet: Quiet = False,
     as_json: AsJson = False,
     lazy_data: LazyData = False,
@@ -74,6 +83,7 @@ def lower(
             opened(file),
             output,
             external=layout,
+            opset_conflict=opset_conflict,
             progress=lambda stage, *amounts: tell(DOING.get(stage, stage), *amounts),
             **reading(lazy_data, external_data_dir, links, max_nesting),
         )
@@ -98,9 +108,22 @@ def describe(done: Lowering, file: str) -> dict[str, Any]:
         "output": None if saved is None else saved.path,
         "data_files": [] if saved is None else list(saved.data_files),
         "bytes": 0 if saved is None else saved.nbytes,
-        "functions": len(done.model.functions),
         "stages": stages,
+        "inlined": done.inlined.to_json(),
     }
+
+
+def inlining(report: dict[str, Any]) -> str:
+    """Word what was inlined and what was not."""
+    from sardonyx.cli.output import count
+
+    calls, kept, dropped = sum(report["inlined"].values()), report["kept_functions"], report["dropped"]
+    parts = [f"{count(calls, 'call')} of {count(len(report['inlined']), 'function')}"] if calls else []
+    if dropped:
+        parts.append(f"{count(len(dropped), 'function')} that nothing calls dropped")
+    if kept:
+        parts.append(f"{count(len(kept), 'function')} kept")
+    return ", ".join(parts)
 
 
 def show(page: Page, told: dict[str, Any], done: Lowering) -> None:
@@ -112,7 +135,8 @@ def show(page: Page, told: dict[str, Any], done: Lowering) -> None:
     for row in told["stages"]:
         nodes, stage = row["nodes"], row["stage"]
         what = size(told["bytes"]) if nodes is None else count(nodes, "node")
-        rows.append((stage, what, f"{row['seconds'] * 1000:,.1f} ms"))
+        note = inlining(told["inlined"]) if stage == "inline" else ""
+        rows.append((stage, what, f"{row['seconds'] * 1000:,.1f} ms", note))
     page.rows(rows, "<>>")
     for name in told["data_files"]:
         page.line(f"  weights in {name}")
