@@ -52,8 +52,8 @@ class Engine:
 
     # ------------------------------------------------------------------ the walk
 
-    def run_main(self, types: Mapping[Value, Type]) -> Activation:
-        """Infer the main graph; `types` are those of its inputs."""
+    def run_main(self, types: Mapping[Value, Type], contents: Mapping[Value, Content] | None = None) -> Activation:
+        """Infer the main graph; `types` are those of its inputs, `contents` what is known of their elements."""
         graph = self.model.graph
         imports = {canonical(domain): version for domain, version in self.model.opset_imports.items()}
         activation = Activation(graph, (), Opsets(imports, {}, {}))
@@ -61,6 +61,8 @@ class Engine:
         activation.call = Call(self, activation.types, activation.contents)
         inputs = set(graph.inputs)
         activation.types.update(types)
+        if contents:
+            activation.contents.update(contents)
         self.enter(graph, activation, inputs)
         self.walk(graph, activation)
         return activation
