@@ -52,11 +52,10 @@ def test_arithmetic_is_read_and_printed(text, expected):
 
 
 NOT_ARITHMETIC = [
-    "", " ", "+", "a +", "a b", "a ++", "(a", "a)", "a + ?", "f(a)", "max()", "max(a", "Mod(a)", "a if b", 
-    "a if b else c",     "a if x >= else c", "a//0", "a % 0", "a/0", "1.5", "a*0.5.5", "a.", "1e5", "a**b", "a**-1", "a**99", "a[0]", "a.b",
-    "a; b", "a = b", "a == b", "'a", "'", "0x10", "1_000", "٣", "7/2", "(2*a + 1)/2", "floor(a % (b/2))", "a,b",
-    "lambda: a",
-    "broadcast(2, 3)", "__import__('os')", "a\nb",
+    "", " ", "+", "a +", "a b", "a ++", "(a", "a)", "a + ?", "f(a)", "max()", "max(a", "Mod(a)", "a if b",
+    "a if b else c", "a if x >= else c", "a//0", "a % 0", "a/0", "1.5", "a*0.5.5", "a.", "1e5", "a**b", "a**-1",
+    "a**99", "a[0]", "a.b", "a; b", "a = b", "a == b", "'a", "'", "0x10", "1_000", "٣", "7/2", "(2*a + 1)/2",
+    "floor(a % (b/2))", "a,b", "lambda: a", "broadcast(2, 3)", "__import__('os')", "a\nb",
 ]  # fmt: skip
 
 

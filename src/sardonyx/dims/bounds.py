@@ -190,7 +190,7 @@ def first_operation(scope: Scope, expr: Expr) -> Atom | None:
 
 
 def can_open(scope: Scope, atom: Atom) -> bool:
-    """Whether a division has a positive number below, or sizes above and below: then it lies between 0 and the upper."""
+    """Whether what limits a division is known: its divisor is a number, or neither side is negative."""
     if isinstance(atom.args[1], int):
         return True
     lows = [lower(scope, arg, 0) for arg in atom.args]
