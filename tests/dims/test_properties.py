@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sardonyx.dims import DimMismatch, Scope, TooLarge, evaluate, substitute
 from tests.dims.trees import NAMES, NoRun, build, number, python_value, sizes, trees
 
-SETTINGS = settings(max_examples=300, deadline=None)
+SETTINGS = settings(max_examples=150, deadline=None)
 
 
 def fresh_scope():
