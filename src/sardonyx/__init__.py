@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sardonyx.ir.types import SparseTensorType as SparseTensorType
     from sardonyx.ir.types import TensorType as TensorType
     from sardonyx.limits import Limits as Limits
+    from sardonyx.passes.inline_functions import inline_functions as inline_functions
     from sardonyx.pipeline import lower as lower
 
 HOMES = {
@@ -55,6 +56,7 @@ HOMES = {
     "External": "io.shards",
     "Limits": "limits",
     "lower": "pipeline",
+    "inline_functions": "passes.inline_functions",
     "Model": "ir.graph",
     "Graph": "ir.graph",
     "Function": "ir.graph",

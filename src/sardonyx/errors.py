@@ -275,6 +275,11 @@ CODES: Mapping[str, Code] = {
         ("captured-output", INVALID, "A body outputs a value of a graph around it, which checker and runtimes refuse."),
         ("type-stray", INVALID, "A type is recorded for a value that no graph defines."),
         ("reference-outside-function", INVALID, "A node outside all functions refers to an attribute of a function."),
+        ("absent-returned", INVALID, "A function returns an input that a call of it leaves out."),
+        ("attribute-not-given", INVALID, "A call lacks an attribute that its function refers to and has no default for."),
+        ("function-recursive", INVALID, "Functions call each other in a circle, so that inlining would not end."),
+        ("function-unused", INVALID, "A function that nothing calls was dropped."),
+        ("too-many-actuals", INVALID, "A call has more inputs or outputs than its function."),
         # --- invalid-model: an operator cannot run as it stands
         ("no-rule", UNSUPPORTED, "Nothing is known of an operator, so its outputs stay unknown."),
         ("wrong-kind", INVALID, "An input is a sequence, map or optional where a tensor is needed, or the reverse."),
@@ -296,6 +301,7 @@ CODES: Mapping[str, Code] = {
         ("file-too-large", UNSUPPORTED, "A model file of 2^31 bytes or more: protobuf cannot express it."),
         ("fields-dropped", UNSUPPORTED, "A node was rewritten, so fields that are not understood were left out."),
         ("segment", UNSUPPORTED, "A tensor is one segment of a larger one."),
+        ("opset-changes-operator", UNSUPPORTED, "Merging opset imports would change what an operator in use means."),
         ("nesting-too-deep", UNSUPPORTED, "Messages nest deeper than `max_nesting` allows."),
         ("not-in-text", UNSUPPORTED, "Something in the model has no form in the ONNX text syntax."),
         # --- external-data
