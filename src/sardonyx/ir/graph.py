@@ -179,14 +179,14 @@ class Node:
 
 def bodies_of(attrs: Mapping[str, Attr | AttrRef]) -> Mapping[str, Graph | tuple[Graph, ...]]:
     """Pick the graph-valued attributes."""
-    if not attrs:
-        return EMPTY
-    found = {
-        name: attr.value
-        for name, attr in attrs.items()
-        if (attr.kind is AttrKind.GRAPH or attr.kind is AttrKind.GRAPHS) and attr.value is not None
-    }
-    return found or EMPTY
+    found: Mapping[str, Graph | tuple[Graph, ...]] = EMPTY
+    if attrs:
+        found = {
+            name: attr.value
+            for name, attr in attrs.items()
+            if (attr.kind is AttrKind.GRAPH or attr.kind is AttrKind.GRAPHS) and attr.value is not None
+        } or EMPTY
+    return found
 
 
 def body_list(node: Node) -> tuple[Graph, ...]:

@@ -291,7 +291,7 @@ class Call:
 
     def dtype(self, name: Str, default: Any = MISSING) -> DType:
         """Return an INT attribute that is an element type."""
-        code = self.int(name, default)
+        code: Int = self.int(name, default)
         if not 0 < code < len(DTYPES):
             self.fail("bad-element-type", f"{code} is not an element type", attr=name)
         return DTYPES[code]
@@ -302,7 +302,8 @@ class Call:
 
     def graph(self, name: Str) -> Graph:
         """Return a GRAPH attribute."""
-        return self.required(name, self.attr(name, AttrKind.GRAPH, MISSING))
+        found: Graph = self.required(name, self.attr(name, AttrKind.GRAPH, MISSING))
+        return found  # noqa: RET504  # for the type
 
     def required(self, name: Str, found: Any) -> Any:
         """Refuse a node that lacks a required attribute."""

@@ -8,6 +8,7 @@ imported and closed after that; rules of users and of other packages live in an 
 from __future__ import annotations
 
 from bisect import bisect_right
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,10 +88,8 @@ def load_built_in() -> None:
     """Import the built-in rules, once, and close their tables."""
     if BUILT_IN:
         return
-    from sardonyx.ops import microsoft, ml, onnx
-
-    for tables in (onnx.TABLES, ml.TABLES, microsoft.TABLES):
-        for table in tables:
+    for package in ("onnx", "ml", "microsoft"):
+        for table in import_module(f"sardonyx.ops.{package}").TABLES:
             known = BUILT_IN.setdefault(table.domain, Rules(table.domain))
             for op_type, (starts, found) in table.known.items():
                 for since, rule in zip(starts, found, strict=True):

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-MODULES = ()
+MODULES: tuple[str, ...] = ()
 """The rule files; each names its table `rules`."""
 
 TABLES = tuple(import_module(f"sardonyx.ops.microsoft.{name}").rules for name in MODULES)
