@@ -89,10 +89,10 @@ class Opsets:
     def refusal(self, node: Node, old: int, new: int, reason: str, where: str | None) -> OnnxError:
         """Build the error that names operator, domain and both versions."""
         domain = canonical(node.domain)
+        move = f"from opset {old} of {domain or 'ai.onnx'} to {new}{self.cause(domain)}"
         return error(
             "opset-changes-operator",
-            f"inlining would move {node.op_type} from opset {old} of {domain or 'ai.onnx'} to {new}{self.cause(domain)}, "
-            f"where it may mean something else: {reason}",
+            f"inlining would move {node.op_type} {move}, where it may mean something else: {reason}",
             source=self.model.source,
             graph=where,
             node=node_label(node.name, node.op_type),
