@@ -8,7 +8,7 @@ from sardonyx.io.load import load_source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
-    from typing import Any, BinaryIO
+    from typing import Any, BinaryIO, TypeAlias
 
     import onnx
     import onnx_ir
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from sardonyx.ir.graph import Model
     from sardonyx.limits import Limits
 
-    Readable = str | PathLike[str] | bytes | bytearray | memoryview | BinaryIO | onnx.ModelProto | onnx_ir.Model
+    Readable: TypeAlias = (
+        str | PathLike[str] | bytes | bytearray | memoryview | BinaryIO | onnx.ModelProto | onnx_ir.Model
+    )
 
 
 def load(
@@ -110,8 +112,8 @@ def check(
         OnnxError: Io, when there is nothing to read.
         TypeError, ValueError: for arguments that mean nothing.
     """
-    from sardonyx.findings import check_model
     from sardonyx.errors import ErrorKind
+    from sardonyx.findings import check_model
     from sardonyx.ir.graph import Model
 
     if isinstance(source, Model):

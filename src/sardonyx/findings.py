@@ -19,9 +19,7 @@ def check_model(model: Model, deep: bool = False) -> list[Issue]:
     for function in model.functions.values():
         found.extend(function.faults)
     seen = {issue_key(issue) for issue in found}
-    for issue in verify(model):
-        if issue_key(issue) not in seen:
-            found.append(issue)
+    found.extend(issue for issue in verify(model) if issue_key(issue) not in seen)
     if deep:
         from sardonyx.errors import Place
         from sardonyx.io.checksums import verify_checksum
