@@ -108,7 +108,7 @@ def raw_layout(tensor, folder: Path | None) -> bytes | None:
         for at, entry in enumerate(entries):
             stream |= (entry & 0x3F) << (6 * at)
         return stream.to_bytes((6 * len(entries) + 7) // 8, "little")
-    width = max(BITS[code], 8) // 8
+    width = max(BITS.get(code, 8), 8) // 8
     return b"".join((entry % (1 << 8 * width)).to_bytes(width, "little") for entry in entries)
 
 
@@ -122,7 +122,7 @@ def tensor_text(tensor, folder: Path | None) -> str:
     else:
         data = raw_layout(tensor, folder)
         digest = "data unavailable" if data is None else "sha256 " + hashlib.sha256(data).hexdigest()
-    return f"{dtype_text(tensor.data_type)}{list(tensor.dims)} {digest}"
+    return f"{dtype_text(tensor.data_type) or 'undefined'}{list(tensor.dims)} {digest}"
 
 
 def sparse_text(sparse, folder: Path | None) -> str:
@@ -244,7 +244,7 @@ class Dump:
         self.put(0, f"model_version {model.model_version}")
         self.opsets(0, model.opset_import)
         self.notes(0, model)
-        self.graph(0, model.graph)
+        self.graph(0, model.graph, {})
         for function in model.functions:
             self.function(function)
 
@@ -258,7 +258,7 @@ class Dump:
         for name in function.attribute:
             self.put(1, f"attribute {name_text(name)}")
         for attr in function.attribute_proto:
-            self.attribute(1, attr, "default ")
+            self.attribute(1, attr, {}, "default ")
         self.opsets(1, function.opset_import)
         self.notes(1, function)
         defined = set(function.input) | {name for node in function.node for name in node.output}
@@ -278,7 +278,7 @@ class Dump:
     def typed(self, name: str, types: dict[str, str]) -> str:
         return f"{name_text(name)}: {types[name]}" if name in types else name_text(name)
 
-    def graph(self, depth: int, graph) -> None:
+    def graph(self, depth: int, graph, outer: dict[str, str]) -> None:
         self.put(depth, f"graph {name_text(graph.name)}")
         depth += 1
         self.notes(depth, graph)
@@ -288,6 +288,7 @@ class Dump:
         types = declared_types([graph.input, graph.output, graph.value_info], defined)
         for tensor in graph.initializer:
             types.setdefault(tensor.name, f"tensor({dtype_text(tensor.data_type)}){list(tensor.dims)}")
+        types = {**{name: known for name, known in outer.items() if name not in defined}, **types}
         for value in graph.input:
             self.put(depth, f"input {self.typed(value.name, types)}")
         for value in graph.output:
@@ -310,10 +311,10 @@ class Dump:
         for name in node.output:
             self.put(depth + 1, f"-> {self.typed(name, types)}")
         for attr in node.attribute:
-            self.attribute(depth + 1, attr)
+            self.attribute(depth + 1, attr, types)
         self.notes(depth + 1, node)
 
-    def attribute(self, depth: int, attr, prefix: str = "") -> None:
+    def attribute(self, depth: int, attr, types: dict[str, str], prefix: str = "") -> None:
         if attr.type:
             kind = ATTRIBUTE.AttributeType.Name(attr.type)
         else:
@@ -325,11 +326,11 @@ class Dump:
             self.put(depth, f"{head} = @{name_text(attr.ref_attr_name)}")
         elif kind == "GRAPH":
             self.put(depth, head)
-            self.graph(depth + 1, attr.g)
+            self.graph(depth + 1, attr.g, types)
         elif kind == "GRAPHS":
             self.put(depth, f"{head} {len(attr.graphs)}")
             for body in attr.graphs:
-                self.graph(depth + 1, body)
+                self.graph(depth + 1, body, types)
         elif kind == "TENSORS":
             self.put(depth, f"{head} {len(attr.tensors)}")
             for tensor in attr.tensors:

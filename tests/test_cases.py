@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from tests.conftest import SHARED  # noqa: E402
+from tests.conftest import SHARED
 
 CASES = SHARED / "cases"
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
 import sardonyx as sx
 from tests.dumps import differences, same_line
+from tests.rich import rich_model
+from tests.tools.running import tool
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
 
 from tests import onnx_dump  # noqa: E402
 
+RICH = rich_model()
 FLOAT2 = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
 
 
@@ -158,6 +162,32 @@ def test_d03_every_model_of_the_corpus_is_dumped_alike(shared: Path) -> None:
         if found:
             wrong[path.name] = found
     assert wrong == {}
+
+
+def test_d03_damaged_models_that_still_load_are_dumped_alike() -> None:
+    chance = random.Random(5)
+    mutate = tool("mutate", "fuzz").mutate
+
+    def bytewise(part: bytes, limit: int) -> bytes:
+        changed = bytearray(part or b"x")
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        return bytes(changed[:limit])
+
+    compared = 0
+    for seed in range(6000):
+        data = mutate(RICH, 8000, seed, bytewise)
+        try:
+            model = sx.load(data, external_data="lazy")
+        except sx.OnnxError:
+            continue
+        if model.lifetime.sources[0].repeats:
+            continue  # protobuf merges a message that comes twice, the last one counts here
+        if any(function.faults for function in model.functions.values()):
+            continue
+        theirs = onnx_dump.dump(onnx.load_model_from_string(data))
+        assert differences(sx.dump(model), theirs) == [], seed
+        compared += 1
+    assert compared > 500
 
 
 def test_dims_that_are_arithmetic_are_compared_by_value() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import sardonyx as sx
 from tests.hostile.generate import attribute, block, model, node, number, relu, value
+from tests.rich import tensor_type
 
 
 def test_values_without_a_name_in_a_graph_and_in_its_body_are_both_reported() -> None:
@@ -11,3 +14,19 @@ def test_values_without_a_name_in_a_graph_and_in_its_body_are_both_reported() ->
     graph = relu(node("Op", ["x"], ["z"], attribute("body", number(20, 5), block(6, body))), value(11, ""))
     codes = [issue.code for issue in sx.check(model(graph))]
     assert codes.count("input-unnamed") == 2
+
+
+def test_what_a_body_says_of_a_captured_output_is_no_fact_about_the_value() -> None:
+    told = block(12, block(1, "x"), block(2, tensor_type(3, 9)))
+    body = node("Relu", ["x"], ["r"]) + block(2, "body") + told
+    graph = sx.load(model(relu(node("If", ["x"], ["z"], attribute("g", block(6, body)))))).graph
+    assert str(graph.type(graph.inputs[0])) == "tensor(float)[2]"
+
+
+def test_two_defaults_for_one_attribute_of_a_function_are_a_fault_of_the_function() -> None:
+    default = block(11, block(1, "k"), number(20, 2), number(3, 1))
+    data = model(relu()) + block(25, block(1, "F"), block(10, "org"), default, default)
+    (function,) = sx.load(data).functions.values()
+    with pytest.raises(sx.OnnxError) as caught:
+        _ = function.graph
+    assert caught.value.code == "attribute-twice"

@@ -93,6 +93,7 @@ class Resolver:
                 ("output", message.output, outputs),
                 ("value_info", message.value_info, [values.get(info.name) for info in message.value_info]),
             ),
+            frame,
             types,
         )
         for value, tensor in initializers.items():
@@ -226,9 +227,13 @@ class Resolver:
     def declare(
         self,
         groups: Iterable[tuple[str, Sequence[ValueInfoProto], Iterable[Value | None]]],
+        frame: Frame,
         types: dict[Value, Type],
     ) -> tuple[Declared, ...]:
-        """Read every ValueInfoProto; a value's type is the first that a declaration of it gives."""
+        """Read every ValueInfoProto; a value's type is the first that a declaration in its own graph gives.
+
+        What a body says of a captured value that it outputs is a claim and no more: the value belongs further out.
+        """
         read = self.reader.read
         source, exact = self.context.source, self.context.exact
         found = []
@@ -237,7 +242,7 @@ class Resolver:
                 kind = read(info.type)
                 origin = ValueOrigin(source, info.start, info.end, exact)
                 found.append(Declared(role, info.name, value, kind, details_of(origin, info), origin))
-                if kind is not None and value is not None and value not in types:
+                if kind is not None and value is not None and value not in types and value not in frame.captured:
                     types[value] = kind
         return tuple(found)
 
@@ -457,8 +462,13 @@ class Resolver:
             nodes, reordered = self.nodes(message.node, frame, types)
             outputs = tuple(self.lookup(name, frame, None, "formal output", message.start) for name in message.output)
             told = [frame.values.get(info.name) for info in message.value_info]
-            declared = self.declare((("value_info", message.value_info, told),), types)
-            defaults = {one.name: self.default(one, label, types) for one in message.attribute_proto}
+            declared = self.declare((("value_info", message.value_info, told),), frame, types)
+            defaults: dict[str, Attr | AttrRef] = {}
+            for one in message.attribute_proto:
+                if one.name in defaults:
+                    problem = f"the function has two defaults for its attribute {one.name!r}"
+                    self.fault(error("attribute-twice", problem, graph=label, attribute=one.name, offset=one.start))
+                defaults[one.name] = self.default(one, label, types)
         finally:
             self.fault, self.known_domains, self.node_count = before, known, count
         graph = Graph(
