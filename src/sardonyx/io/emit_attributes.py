@@ -113,7 +113,7 @@ def put_body(out: Chunks, field: int, value: Graph | None, emission: Emission) -
 
 def put_type(out: Chunks, field: int, value: Any, emission: Emission) -> None:
     """Append a type, or an empty TypeProto for no type."""
-    out.blob(field, b"" if value is None else emission.types.encode(value))
+    out.blob(field, b"" if value is None else emission.types.encode(value, is_claim=False))
 
 
 PUT: dict[AttrKind, Callable[[Chunks, int, Any, Emission], None]] = {

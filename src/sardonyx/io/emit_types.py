@@ -29,16 +29,19 @@ class TypeWriter:
         self.texts: dict[str, Expr] = {}
         self.known: dict[Type, bytes] = {}
 
-    def encode(self, kind: Type, denotations: Sequence[str] = ()) -> bytes:
-        """Return the payload of a TypeProto; `denotations` are those of the dims of a tensor."""
-        if denotations:
-            return self.build(kind, denotations)
+    def encode(self, kind: Type, denotations: Sequence[str] = (), is_claim: bool = True) -> bytes:
+        """Return the payload of a TypeProto; `denotations` are those of the dims of a tensor.
+
+        A type that is no claim about a value (an attribute) says "unknown" where a claim would use an anonymous name.
+        """
+        if denotations or not is_claim:
+            return self.build(kind, denotations, is_claim)
         made = self.known.get(kind)
         if made is None:
-            made = self.known[kind] = self.build(kind, ())
+            made = self.known[kind] = self.build(kind, (), True)
         return made
 
-    def build(self, kind: Type | None, denotations: Sequence[str]) -> bytes:
+    def build(self, kind: Type | None, denotations: Sequence[str], is_claim: bool) -> bytes:
         """Encode one type; types nest no deeper than `max_nesting` lets a file say."""
         if kind is None:
             return b""
@@ -46,25 +49,26 @@ class TypeWriter:
             body = b"" if kind.dtype is None else key(1, 0) + varint(kind.dtype)
             if kind.shape is not None:
                 named = [*denotations, *[""] * len(kind.shape)]
-                body += payload(
-                    2, b"".join([payload(1, self.dim(d, n)) for d, n in zip(kind.shape, named, strict=False)])
-                )
+                dims = [self.dim(dim, name, is_claim) for dim, name in zip(kind.shape, named, strict=False)]
+                body += payload(2, b"".join([payload(1, dim) for dim in dims]))
         elif isinstance(kind, (SequenceType, OptionalType)):
-            body = b"" if kind.elem is None else payload(1, self.build(kind.elem, ()))
+            body = b"" if kind.elem is None else payload(1, self.build(kind.elem, (), is_claim))
         elif isinstance(kind, MapType):
             body = b"" if kind.key is None else key(1, 0) + varint(kind.key)
-            body += b"" if kind.value is None else payload(2, self.build(kind.value, ()))
+            body += b"" if kind.value is None else payload(2, self.build(kind.value, (), is_claim))
         else:
             body = b"".join([payload(i, text.encode()) for i, text in ((1, kind.domain), (2, kind.name)) if text])
         return payload(MEMBER[type(kind)], body)
 
-    def dim(self, dim: Dim, denotation: str) -> bytes:
+    def dim(self, dim: Dim, denotation: str, is_claim: bool) -> bytes:
         """Encode one Dimension."""
         if isinstance(dim, int):
             body = key(1, 0) + varint(dim)
-        else:
+        elif is_claim or not any(symbol.anonymous for symbol in dim.symbols):
             text = self.name(dim)
             body = payload(2, text.encode()) if text else b""
+        else:
+            body = b""
         return body + payload(3, denotation.encode()) if denotation else body
 
     def name(self, dim: Expr) -> str:
