@@ -1,8 +1,9 @@
 """Describe a model as plain data: its structure, its types, and a hash of every constant.
 
-This is what `sx.dump` prints and `sx.diff` compares. Two models with the same description are the same model as far as
-the format goes; where the bytes of a constant lie is not part of it. Floats are bit patterns, so that -0.0, and one NaN
-and another, stay apart.
+This is what `sx.dump` prints and `sx.diff` compares. Two models with the same description compute the same; where the
+bytes of a constant lie is not part of it. Floats are bit patterns, so that -0.0, and one NaN and another, stay apart.
+Left out is what no runtime needs: documentation of single values and tensors, denotations, quantization annotations,
+training info, device configurations, unknown fields. `sx.save` keeps them all the same.
 """
 
 from __future__ import annotations

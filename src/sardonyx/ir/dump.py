@@ -1,9 +1,10 @@
-"""Print everything a model says, one fact a line, so that two models can be compared line by line.
+"""Print the structure of a model, one fact a line, so that two models can be compared line by line.
 
     print(sx.dump(model))
     json.loads(sx.dump(model, format="json"))["graph"]["nodes"]
 
-Node names, types, attributes and SHA-256 hashes of all constants are there; see ir/describe.py for what is hashed how.
+Names, types, attributes, metadata and SHA-256 hashes of all constants are there; see ir/describe.py for what is hashed
+how, and for what is left out.
 """
 
 from __future__ import annotations
