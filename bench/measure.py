@@ -33,7 +33,15 @@ def loader(tool: str) -> Any:
     if tool == "sardonyx":
         import sardonyx
 
-        return lambda path: sardonyx.load(path, external_data="lazy")
+        def load(path: str) -> Any:
+            try:
+                return sardonyx.load(path)  # every check on
+            except sardonyx.OnnxError as problem:
+                if problem.code != "external-missing":  # a corpus model whose weights were dropped
+                    raise
+                return sardonyx.load(path, external_data="lazy")
+
+        return load
     if tool == "onnx":
         import onnx
 

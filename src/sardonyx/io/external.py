@@ -71,8 +71,8 @@ class ExternalFiles:
         """
         entries = message.external_data
         where = read_location(entries)
-        place = Place(context.source.name, message.start, value=message.name)
         for key in where.unknown:
+            place = place_of(message, context)
             context.warn("external-key-unknown", f"external_data has the key {key!r}, which means nothing", place)
         if where.length is not None and where.length != length:
             raise error(
@@ -80,19 +80,20 @@ class ExternalFiles:
                 f"external_data gives a length of {where.length} bytes, but the tensor's shape needs {length}",
             )
         if self.mode == "strict":
-            self.check(where, length, place, context)
+            self.check(where, length)
         else:
-            self.look(where, place, context)
+            self.look(where, message, context)
+        shown, start, name = context.source.name, message.start, message.name
         return External(
             tuple([(entry.key, entry.value) for entry in entries]),
             length,
-            lambda: self.locate(where, length, place),
+            lambda: self.locate(where, length, Place(shown, start, value=name)),
             where.path,
             where.offset,
-            lambda: self.digest(where, place),
+            lambda: self.digest(where, Place(shown, start, value=name)),
         )
 
-    def check(self, where: Location, length: int, place: Place, context: Context) -> None:
+    def check(self, where: Location, length: int) -> None:
         """Open the file of a tensor, unless another one's check did, and see that the range lies in it."""
         if where.parts not in self.seen:
             self.seen[where.parts] = None
@@ -103,7 +104,7 @@ class ExternalFiles:
         if size is not None:
             check_range(where, length, size)
 
-    def look(self, where: Location, place: Place, context: Context) -> None:
+    def look(self, where: Location, message: TensorProto, context: Context) -> None:
         """Tell once of each file that is not there now; it may be there on first access."""
         if where.parts in self.seen:
             return
@@ -114,7 +115,7 @@ class ExternalFiles:
             problem = error("external-missing", f"the external data {where.path!r} is not in {self.given!r}")
         else:
             return
-        context.warn(problem.code, problem.message, place, problem.hint)
+        context.warn(problem.code, problem.message, place_of(message, context), problem.hint)
 
     def open(self, where: Location) -> Opened:
         """Open the file that a location names, after every check there is; the one way to a data file."""
@@ -206,6 +207,11 @@ def no_folder(where: Location) -> OnnxError:
         f"the model refers to the data file {where.path!r}, but was not loaded from a path",
         hint="say where its data files lie with external_data_dir=...",
     )
+
+
+def place_of(message: TensorProto, context: Context) -> Place:
+    """Say which tensor of which input an issue is about."""
+    return Place(context.source.name, message.start, value=message.name)
 
 
 def check_range(where: Location, length: int, size: int) -> None:

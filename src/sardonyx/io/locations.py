@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from sardonyx.errors import OnnxError, error
 from sardonyx.records import record
@@ -67,6 +68,7 @@ def read_location(entries: Iterable[StringStringEntryProto]) -> Location:
     )
 
 
+@lru_cache(64)  # the tensors of a model name the same few files
 def split_location(path: str) -> tuple[str, ...]:
     """Return the segments of a location, once it is known to be relative and to climb nowhere.
 
@@ -110,6 +112,8 @@ def number(text: str, key: str) -> int:
     Raises:
         OnnxError: ExternalData, code `external-number`.
     """
+    if len(text) < LARGEST_DIGITS and text.isascii() and text.isdigit():
+        return int(text)
     if not (text.isascii() and text.isdigit()):
         raise error("external-number", f"the {key} {text!r} of external_data is not a non-negative decimal integer")
     digits = text.lstrip("0") or "0"

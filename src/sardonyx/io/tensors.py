@@ -66,6 +66,8 @@ def read_content(message: TensorProto, dtype: DType, shape: tuple[int, ...], con
         raise error("data-location", f"data_location is {place}; only 0 (DEFAULT) and 1 (EXTERNAL) have a meaning")
 
     raw, typed = message.raw_data, number_fields(message)
+    if place == EXTERNAL and raw is None and not typed and not message.string_data and dtype is not DType.STRING:
+        return context.files.content(message, length, context)
     sources = [*typed]
     if message.string_data:
         sources.append("string_data")
@@ -83,8 +85,6 @@ def read_content(message: TensorProto, dtype: DType, shape: tuple[int, ...], con
         raise error("data-sources", f"the values are given more than once, in {' and '.join(sources)}")
     if sources and dtype is DType.STRING and sources[0] != "string_data":
         raise error("wrong-field", f"a string tensor has its values in {sources[0]}; only string_data can hold them")
-    if place == EXTERNAL:
-        return context.files.content(message, length, context)
     if raw is not None:
         start, stop = raw
         if stop - start != length:

@@ -96,7 +96,7 @@ class TensorProto(Message):
     double_data: Runs | None = field(10, "double", repeated=True, packed=True, held="runs")
     uint64_data: Runs | None = field(11, "uint64", repeated=True, packed=True, held="runs")
     doc_string: Span | None = field(12, "string", held="checked")
-    external_data: Sequence[StringStringEntryProto] = field(13, "message", ENTRY, repeated=True)
+    external_data: Sequence[StringStringEntryProto] = field(13, "message", ENTRY, repeated=True, held="shared")
     data_location: int = field(14, "enum")
     metadata_props: int = field(16, "message", ENTRY, repeated=True, held="checked")
 

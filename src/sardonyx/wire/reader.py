@@ -91,7 +91,7 @@ def decode_with(
         same = type(whole) in (bytes, mmap) and len(whole) == len(data) and data.contiguous
         data = whole if same else bytes(data)  # a slice of a view is another view, and slow to hash
     table = tables.get(message_class) or build.table_of(message_class, tables)
-    shared = (MESSAGES["AttributeProto"], MESSAGES["TypeProto"])
+    shared = (MESSAGES["AttributeProto"], MESSAGES["TypeProto"], MESSAGES["StringStringEntryProto"])
     root = object.__new__(message_class)
     collecting = gc.isenabled()
     gc.disable()  # a decoder makes many containers and no cycles; collections would cost as much as the work
