@@ -33,13 +33,17 @@ def loader(tool: str) -> Any:
     if tool == "sardonyx":
         import sardonyx
 
+        mode = "strict"  # every check on
+
         def load(path: str) -> Any:
+            nonlocal mode
             try:
-                return sardonyx.load(path)  # every check on
+                return sardonyx.load(path, external_data=mode)
             except sardonyx.OnnxError as problem:
-                if problem.code != "external-missing":  # a corpus model whose weights were dropped
+                if problem.code != "external-missing":
                     raise
-                return sardonyx.load(path, external_data="lazy")
+                mode = "lazy"  # a corpus model whose weights were dropped
+                return load(path)
 
         return load
     if tool == "onnx":
