@@ -12,7 +12,20 @@ import pytest
 import sardonyx as sx
 from sardonyx.ir import describe
 from sardonyx.ir.attrs import AttrKind
-from tests.hostile.generate import attribute, block, entries, floats, lay_out, model, node, number, relu, tensor, value
+from tests.hostile.generate import (
+    attribute,
+    block,
+    entries,
+    floats,
+    lay_out,
+    model,
+    nested,
+    node,
+    number,
+    relu,
+    tensor,
+    value,
+)
 
 RAW = floats(1, 2)
 HASH = hashlib.sha256(RAW).hexdigest()
@@ -194,3 +207,10 @@ def test_a_long_chain_of_nodes_needs_no_stack() -> None:
     chain = b"".join(node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(20_000))
     text = sx.dump(sx.load(model(chain + block(2, "g") + value(11, "v0"))))
     assert text.count("\n  node Relu(") == 20_000
+
+
+def test_the_deepest_model_that_can_be_loaded_is_dumped_and_compared() -> None:
+    deep, other = (sx.load(model(nested(count)), max_nesting=250) for count in (82, 81))
+    assert sx.dump(deep).count("GRAPH\n") == 82
+    assert sx.dump(deep, format="json").count('"GRAPH"') == 82
+    assert sx.diff(deep, other)
