@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sardonyx as sx
-from tests.hostile.generate import attribute, block, model, node, number, relu, value
+from tests.hostile.generate import attribute, block, model, node, number, relu, tensor, value
 from tests.rich import tensor_type
 
 
@@ -30,3 +30,12 @@ def test_two_defaults_for_one_attribute_of_a_function_are_a_fault_of_the_functio
     with pytest.raises(sx.OnnxError) as caught:
         _ = function.graph
     assert caught.value.code == "attribute-twice"
+
+
+def test_dims_whose_product_has_thousands_of_digits_are_refused_like_any_that_are_too_large() -> None:
+    dims = (2**62,) * 1000
+    with pytest.raises(sx.OnnxError) as caught:
+        sx.load(model(relu(tensor(dims=dims))))
+    assert caught.value.code == "too-many-elements"
+    (empty,) = sx.load(model(relu(tensor(dims=(*dims, 0))))).graph.initializers.values()
+    assert empty.size == 0

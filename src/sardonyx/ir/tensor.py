@@ -153,6 +153,8 @@ class Tensor:
     @property
     def size(self) -> int:
         """Number of elements."""
+        if 0 in self.shape:
+            return 0
         count = 1
         for dim in self.shape:
             count *= dim
@@ -261,11 +263,14 @@ def element_count(shape: tuple[int, ...], name: str) -> int:
     Raises:
         OnnxError: InvalidModel `negative-dim`, or `too-many-elements` when the product exceeds 2^60.
     """
-    count = 1
     for dim in shape:
         if dim < 0:
             raise error("negative-dim", f"dimension {dim} of a tensor is negative", value=name)
+    if 0 in shape:
+        return 0
+    count = 1
+    for dim in shape:
         count *= dim
-    if count > 1 << 60:
-        raise error("too-many-elements", f"{count} elements are more than 2^60", value=name)
+        if count > 1 << 60:  # at once: the product of all of a hostile file's dims may have millions of digits
+            raise error("too-many-elements", "the dims multiply to more than 2^60 elements", value=name)
     return count
