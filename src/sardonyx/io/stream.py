@@ -112,7 +112,7 @@ class Stream:
         """
         source.data()
         if source not in self.descriptors:
-            self.descriptors[source] = source.descriptor()
+            self.descriptors[source] = source.descriptor() if hasattr(os, "pread") else None
         fd = self.descriptors[source]
         if fd is None:
             for at in range(start, stop, PIECE):
