@@ -429,6 +429,19 @@ class Model:
         """The model's documentation."""
         return self.details.doc_string
 
+    def to_onnx(self) -> Any:
+        """Return the model as an `onnx.ModelProto`; references to data files stay references.
+
+        Raises:
+            ImportError: the onnx package is not installed (`pip install sardonyx[onnx]`).
+            OnnxError: as for `sardonyx.to_bytes`.
+        """
+        from importlib import (
+            import_module,
+        )  # the graph knows nothing of the edges; the name is looked up when asked for
+
+        return import_module("sardonyx.interop.onnx_proto").to_onnx(self)
+
     def close(self, strict: bool = False) -> None:
         """Let go of the files; reading tensor data afterwards raises `source-closed`. A second call does nothing.
 
