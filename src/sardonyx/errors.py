@@ -294,6 +294,8 @@ CODES: Mapping[str, Code] = {
         ("bad-permutation", INVALID, "A list of axes is not a permutation of all axes."),
         ("rank-mismatch", INVALID, "A tensor has another number of dims than the operator takes."),
         ("dim-mismatch", INVALID, "Two dims that must be equal, or broadcast, provably differ."),
+        ("size-too-large", INVALID, "A dim would be above 2^63-1; it is left unknown."),
+        ("window-too-large", INVALID, "A window is larger than the padded axis it slides over; runtimes disagree there."),
         ("claim-contradicted", INVALID, "A declared type cannot be true of what the nodes compute."),
         # --- unsupported: valid, but beyond what is read
         ("limit-exceeded", UNSUPPORTED, "The model is over a limit that the caller set (see `Limits`)."),

@@ -6,6 +6,7 @@ that is wrong. Bodies and functions are walked when a rule or a call asks for th
 
 from __future__ import annotations
 
+from sardonyx.dims import TooLarge
 from sardonyx.errors import Issue, OnnxError, Place, node_label
 from sardonyx.infer.activation import Activation, Entry, Opsets
 from sardonyx.infer.merge import merge
@@ -100,7 +101,7 @@ class Engine:
             if rule is not None:
                 try:
                     answer = rule(call)
-                except Untyped:
+                except (Untyped, TooLarge):
                     pass
                 except Refused as refused:
                     self.refuse(refused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sardonyx.dims import DimMismatch
+from sardonyx.dims import DimMismatch, TooLarge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,4 +42,6 @@ def pair(call: Call, left: Shape, right: Shape) -> Shape:
                 dims[axis] = combine(mine, dim)
             except DimMismatch:
                 call.fail("dim-mismatch", f"axis {axis} is {mine} in one input and {dim} in another, and neither is 1")
+            except TooLarge:
+                dims[axis] = call.fresh()
     return tuple(dims)

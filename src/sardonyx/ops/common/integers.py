@@ -22,21 +22,38 @@ if TYPE_CHECKING:
 def limits(dtype: DType) -> tuple[int, int]:
     """Return the least and the largest number of an integer type."""
     bits = dtype.bits
-    return (0, (1 << bits) - 1) if dtype.name.startswith("U") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    return (0, (1 << bits) - 1) if is_unsigned(dtype) else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
 
-def unknown(call: Call) -> Dim:
+def is_unsigned(dtype: DType) -> bool:
+    """Return whether an integer type has no negative numbers."""
+    return dtype.name.startswith("U")
+
+
+def unknown(call: Call, dtype: DType = DType.INT64) -> Dim:
     """Return an element of which nothing is known."""
-    return call.fresh("e", signed=True)
+    return call.fresh("e", signed=not is_unsigned(dtype))
 
 
 def fit(call: Call, result: Dim, dtype: DType) -> Dim:
-    """Return a result as an element of its type: a number that would wrap around is unknown."""
+    """Return a result as an element of its type; one that would wrap around is unknown.
+
+    An expression is taken to fit 32 and 64 bits, as sizes do; in a narrower type it must be proven to. An unsigned
+    result must be proven not to be negative.
+    """
     if isinstance(result, int):
         least, most = limits(dtype)
-        if not least <= result <= most:
-            return unknown(call)
-    return result
+        return result if least <= result <= most else unknown(call, dtype)
+    if dtype is DType.INT64 or (dtype is DType.INT32 and result.is_symbol):
+        return result
+    least, most = limits(dtype)
+    low, high = call.scope.bounds(result)
+    if dtype.bits >= 32:
+        if (low is None or low >= least) and (high is None or high <= most) and (least < 0 or low is not None):
+            return result
+    elif low is not None and high is not None and least <= low and high <= most:
+        return result
+    return unknown(call, dtype)
 
 
 def apply(call: Call, operation: Operation, dtype: DType) -> Callable[[Dim, Dim], Dim]:
@@ -46,7 +63,7 @@ def apply(call: Call, operation: Operation, dtype: DType) -> Callable[[Dim, Dim]
         try:
             return fit(call, operation(call, a, b), dtype)
         except (TooLarge, ZeroDivisionError):
-            return unknown(call)
+            return unknown(call, dtype)
 
     return calculate
 

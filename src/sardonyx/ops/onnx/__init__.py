@@ -2,7 +2,32 @@
 
 from importlib import import_module
 
-MODULES = ("math",)
+MODULES: tuple[str, ...] = (
+    "activations",
+    "attention",
+    "casting",
+    "convolution",
+    "generator",
+    "image",
+    "logical",
+    "losses",
+    "math",
+    "normalization",
+    "pooling",
+    "preview",
+    "products",
+    "quantization",
+    "reduction",
+    "resize",
+    "rnn",
+    "scatter",
+    "signal",
+    "tensor_index",
+    "tensor_parts",
+    "tensor_shape",
+    "text",
+    "training",
+)
 """The rule files; each names its table `rules`."""
 
 TABLES = tuple(import_module(f"sardonyx.ops.onnx.{name}").rules for name in MODULES)

@@ -1,0 +1,38 @@
+"""Read lists of axes: from attributes or from an input, counted from the front, each at most once."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sardonyx.ops.call import Call
+
+
+def normalized(call: Call, axes: Iterable[int], rank: int, attr: str | None = None) -> tuple[int, ...]:
+    """Return axes counted from the front; refuse one out of range or named twice."""
+    found = []
+    for axis in axes:
+        if not -rank <= axis < rank:
+            call.fail("axis-out-of-range", f"axis {axis} is out of range for rank {rank}", attr=attr)
+        found.append(axis + rank if axis < 0 else axis)
+    if len(set(found)) < len(found):
+        call.fail("axis-twice", f"axes {list(axes)} name one axis twice for rank {rank}", attr=attr)
+    return tuple(found)
+
+
+def from_input(call: Call, at: int) -> tuple[int, ...] | None:
+    """Return the numbers in an integer input, or None when one of them is not known."""
+    content = call.known(at)
+    if content is None:
+        return None
+    numbers = tuple(one for one in content if type(one) is int)
+    return numbers if len(numbers) == len(content) else None
+
+
+def count_in(call: Call, at: int) -> int | None:
+    """Return how many numbers a 1-D input holds, or None when that is not known."""
+    kind = call.tensor(at)
+    if kind.shape is not None and len(kind.shape) == 1 and isinstance(kind.shape[0], int):
+        return kind.shape[0]
+    return None
