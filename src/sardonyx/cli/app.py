@@ -11,6 +11,7 @@ from sardonyx.cli.check import check
 from sardonyx.cli.command import hush
 from sardonyx.cli.diff import diff
 from sardonyx.cli.dump import dump
+from sardonyx.cli.inline import inline
 from sardonyx.cli.inspect import inspect
 from sardonyx.cli.lower import lower
 from sardonyx.cli.where import where
@@ -54,7 +55,7 @@ def top(
     """
 
 
-for function in (lower, inspect, check, dump, diff, where):
+for function in (lower, inline, inspect, check, dump, diff, where):
     app.command(no_args_is_help=True)(function)
 
 
