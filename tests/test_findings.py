@@ -39,3 +39,12 @@ def test_dims_whose_product_has_thousands_of_digits_are_refused_like_any_that_ar
     assert caught.value.code == "too-many-elements"
     (empty,) = sx.load(model(relu(tensor(dims=(*dims, 0))))).graph.initializers.values()
     assert empty.size == 0
+
+
+@pytest.mark.parametrize("data_type", [1, 8, 22])
+@pytest.mark.parametrize("dims", [(2**62, 2**62, 0), (1,) * 65 + (0,)], ids=["huge", "many"])
+def test_a_shape_that_numpy_cannot_hold_is_unsupported_and_no_surprise(dims: tuple[int, ...], data_type: int) -> None:
+    (empty,) = sx.load(model(relu(tensor(dims=dims, data_type=data_type)))).graph.initializers.values()
+    with pytest.raises(sx.OnnxError) as caught:
+        empty.numpy()
+    assert (caught.value.code, caught.value.place.value) == ("array-shape", "w")

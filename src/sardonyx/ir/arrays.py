@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from sardonyx.errors import error
 from sardonyx.ir.source import Source
 from sardonyx.ir.tensor import Stored, Strings, Tensor
 from sardonyx.ir.types import BITS, DType
@@ -91,21 +92,38 @@ def to_numpy(tensor: Tensor) -> Array:
     if tensor.dtype is DType.STRING:
         found = np.empty(tensor.size, dtype=object)
         found[:] = tensor.strings
-        found = found.reshape(tensor.shape)
+        found = shaped(found, tensor)
     else:
         dtype, view, bits = dtype_of(tensor.dtype), tensor.data, BITS[tensor.dtype]
         if bits < 8:
             found = unpack(np.frombuffer(view, np.uint8), bits, tensor.size)
-            found = found.view(dtype).reshape(tensor.shape)
+            found = shaped(found.view(dtype), tensor)
         else:
             # frombuffer holds on to the view, np.ndarray only to what is below it: a map could go from under an array
-            found = (np.frombuffer(view, dtype) if len(view) else np.empty(0, dtype)).reshape(tensor.shape)
+            found = shaped(np.frombuffer(view, dtype) if len(view) else np.empty(0, dtype), tensor)
             if tensor.dtype is DType.BOOL and (found.view(np.uint8) > 1).any():
                 found = found.view(np.uint8) != 0  # numpy takes a bool of 2 for neither True nor False
             elif sys.byteorder == "big" and tensor.dtype in EXTENDED and bits > 8:
                 found = found.view(np.uint16).byteswap().view(dtype)  # ml_dtypes has the native order only
     found.flags.writeable = False
     return found
+
+
+def shaped(elements: Array, tensor: Tensor) -> Array:
+    """Give elements the tensor's shape.
+
+    Raises:
+        OnnxError: Unsupported `array-shape`, for more dims than numpy takes, or huge ones beside a 0.
+    """
+    try:
+        return elements.reshape(tensor.shape)
+    except ValueError:
+        raise error(
+            "array-shape",
+            f"numpy cannot hold an array of {len(tensor.shape)} dims, the largest {max(tensor.shape)}",
+            value=tensor.name,
+            hint="the bytes are in tensor.data",
+        ) from None
 
 
 def unpack(packed: Array, bits: int, count: int) -> Array:
