@@ -14,7 +14,7 @@ import pytest
 from tests.cli.runs import sardonyx
 
 LOADING = ["inspect", "dump"]
-COMMANDS = ["lower", "inspect", "check", "dump", "diff", "where"]
+COMMANDS = ["lower", "inline", "inspect", "check", "dump", "diff", "where"]
 
 
 def start(*arguments: str, **options: object) -> subprocess.Popen[str]:
