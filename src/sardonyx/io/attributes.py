@@ -45,10 +45,9 @@ LONG = 4096
 class Attributes:
     """Attributes of one model; messages that the decoder shares give one object, bodies excepted."""
 
-    def __init__(self, context: Context, types: Types, exact: bool) -> None:
+    def __init__(self, context: Context, types: Types) -> None:
         self.context = context
         self.types = types
-        self.exact = exact
         self.known: dict[AttributeProto, Attr | AttrRef] = {}
 
     def kind(self, message: AttributeProto) -> AttrKind:
@@ -87,7 +86,7 @@ class Attributes:
         if known is not None:
             return known
         context = self.context
-        origin = AttributeOrigin(context.source, message.start, message.end, self.exact)
+        origin = AttributeOrigin(context.source, message.start, message.end)
         if context.limits.max_attribute_bytes is not None:
             context.limits.check(
                 "max_attribute_bytes",
@@ -136,7 +135,7 @@ class Attributes:
                 return b""
             start, stop = span
             if stop - start > LONG:
-                return Blob(Origin(context.source, start, stop, self.exact))
+                return Blob(Origin(context.source, start, stop))
             return context.source.read(start, stop)
         if kind is AttrKind.TENSOR:
             return None if message.t is None else read_tensor(message.t, context)

@@ -23,7 +23,7 @@ class Context:
     goes on with the best it can make of the input.
     """
 
-    __slots__ = ("collect", "exact", "files", "issues", "lifetime", "limits", "located", "scope", "source")
+    __slots__ = ("collect", "files", "issues", "lifetime", "limits", "located", "scope", "source")
 
     def __init__(
         self,
@@ -40,8 +40,6 @@ class Context:
         self.files = files
         self.lifetime = lifetime
         self.collect = collect
-        self.exact = True
-        """Whether the input's bytes say no more than its messages do, so that they may be copied as they stand."""
         self.issues: list[Issue] = []
         self.located = 0
 

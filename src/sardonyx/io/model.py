@@ -48,7 +48,7 @@ def build_model(message: ModelProto, context: Context) -> Model:
             )
         functions[function.key] = function
     context.scope.close()
-    origin = ModelOrigin(context.source, message.start, message.end, context.exact)
+    origin = ModelOrigin(context.source, message.start, message.end)
     return Model(
         graph,
         imports,
@@ -116,7 +116,7 @@ def build_function(message: FunctionProto, context: Context, resolver: Resolver)
     label = f"function {domain}::{message.name}" + (f":{message.overload}" if message.overload else "")
     imports = opset_imports(message.opset_import, context, label)
     body, defaults, faults = resolver.function_body(message, label, imports)
-    origin = FunctionOrigin(context.source, message.start, message.end, context.exact)
+    origin = FunctionOrigin(context.source, message.start, message.end)
     return Function(
         message.domain,
         message.name,

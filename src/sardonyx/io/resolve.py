@@ -63,7 +63,7 @@ class Resolver:
     def __init__(self, context: Context, types: Types, domains: Collection[str]) -> None:
         self.context = context
         self.reader = types
-        self.attributes = Attributes(context, types, context.exact)
+        self.attributes = Attributes(context, types)
         self.known_domains = set(domains)
         """Imported domains, canonical; and the other spelling of the default domain."""
         if "" in self.known_domains:
@@ -99,7 +99,7 @@ class Resolver:
         for value, tensor in initializers.items():
             if value not in types:
                 types[value] = TensorType(tensor.dtype or None, tensor.shape)
-        origin = GraphOrigin(self.context.source, message.start, message.end, self.context.exact)
+        origin = GraphOrigin(self.context.source, message.start, message.end)
         return Graph(
             message.name,
             tuple(inputs),
@@ -235,12 +235,12 @@ class Resolver:
         What a body says of a captured value that it outputs is a claim and no more: the value belongs further out.
         """
         read = self.reader.read
-        source, exact = self.context.source, self.context.exact
+        source = self.context.source
         found = []
         for role, infos, targets in groups:
             for info, value in zip(infos, targets, strict=True):
                 kind = read(info.type)
-                origin = ValueOrigin(source, info.start, info.end, exact)
+                origin = ValueOrigin(source, info.start, info.end)
                 found.append(Declared(role, info.name, value, kind, details_of(origin, info), origin))
                 if kind is not None and value is not None and value not in types and value not in frame.captured:
                     types[value] = kind
@@ -257,7 +257,7 @@ class Resolver:
         that the file's order is not topological.
         """
         context = self.context
-        source, exact = context.source, context.exact
+        source = context.source
         values, captured, domains = frame.values, frame.captured, self.known_domains
         attributes = self.attributes.known
         pending: set[Value] = set()
@@ -338,7 +338,7 @@ class Resolver:
             for made_value in outs:
                 if made_value is not None:
                     pending.discard(made_value)
-            origin = NodeOrigin(source, message.start, message.end, exact)
+            origin = NodeOrigin(source, message.start, message.end)
             nodes.append(
                 Node(
                     message.op_type,

@@ -38,7 +38,7 @@ def read_tensor(message: TensorProto, context: Context) -> Tensor:
     code = message.data_type
     dtype = DTYPES[code] if 0 <= code < len(DTYPES) else DType.UNDEFINED
     shape = tuple(message.dims)
-    origin = TensorOrigin(context.source, message.start, message.end, context.exact)
+    origin = TensorOrigin(context.source, message.start, message.end)
     content: Content
     try:
         content = read_content(message, dtype, shape, context)
@@ -156,7 +156,7 @@ def read_sparse(message: SparseTensorProto, context: Context) -> SparseTensor:
     Raises:
         OnnxError: as `read_tensor`, and InvalidModel `sparse-incomplete` without values or indices.
     """
-    origin = SparseOrigin(context.source, message.start, message.end, context.exact)
+    origin = SparseOrigin(context.source, message.start, message.end)
     parts = []
     name = "" if message.values is None else message.values.name
     for part, found in (("values", message.values), ("indices", message.indices)):
