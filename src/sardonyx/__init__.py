@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sardonyx.errors import ErrorKind as ErrorKind
     from sardonyx.errors import Issue as Issue
     from sardonyx.errors import OnnxError as OnnxError
+    from sardonyx.infer.inference import infer_shapes as infer_shapes
     from sardonyx.io.save import save as save
     from sardonyx.io.save import to_bytes as to_bytes
     from sardonyx.io.shards import External as External
@@ -57,6 +58,7 @@ HOMES = {
     "Limits": "limits",
     "lower": "pipeline",
     "inline_functions": "passes.inline_functions",
+    "infer_shapes": "infer.inference",
     "Model": "ir.graph",
     "Graph": "ir.graph",
     "Function": "ir.graph",

@@ -152,7 +152,7 @@ def bitwise_not(call: Call) -> TensorType | Fact:
 
 @rules("BitShift", since=11)
 def shift(call: Call) -> TensorType | Fact:
-    """Shift unsigned integers; what is shifted out is lost."""
+    """Shift integers; what is shifted out is lost, and a signed number keeps its sign to the right."""
     a, b = call.tensor(0), call.tensor(1)
     shape = broadcast(call, a.shape, b.shape)
     dtype = a.dtype or b.dtype
@@ -162,10 +162,17 @@ def shift(call: Call) -> TensorType | Fact:
         call.fail("bad-attribute", f"direction is {direction!r}, must be 'LEFT' or 'RIGHT'", attr="direction")
     if dtype not in INTEGERS or dtype is None or count_of(shape) is None:
         return kind
-    mask = integers.limits(dtype)[1]
-    if direction == "LEFT":
-        return Fact(kind, bits(call, (a, b), kind, lambda x, y: (x << y) & mask if 0 <= y < dtype.bits else mask + 1))
-    return Fact(kind, bits(call, (a, b), kind, lambda x, y: x >> y if 0 <= y < dtype.bits else mask + 1))
+    width, (least, most) = dtype.bits, integers.limits(dtype)
+
+    def shifted(x: int, y: int) -> int:
+        if not 0 <= y < width:  # before opset 28 a run may do anything
+            return most + 1
+        if direction == "RIGHT":
+            return x >> y
+        found = (x << y) & ((1 << width) - 1)
+        return found - (1 << width) if least < 0 and found > most else found
+
+    return Fact(kind, bits(call, (a, b), kind, shifted))
 
 
 # ---------------------------------------------------------------- Where

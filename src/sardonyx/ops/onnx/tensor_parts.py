@@ -243,7 +243,7 @@ def slice_by_inputs(call: Call) -> TensorType | Fact:
     if call.has(3):
         axes = axis_lists.from_input(call, 3)
     else:
-        given = starts or ends or steps
+        given = starts if starts is not None else ends
         axes = None if given is None else tuple(range(len(given)))
     if axes is None:
         return somewhere_sliced(call)
