@@ -121,7 +121,9 @@ def tensor_text(tensor, folder: Path | None) -> str:
         digest = "sha256 " + strings_hash(tensor.string_data)
     else:
         data = raw_layout(tensor, folder)
-        digest = "data unavailable" if data is None else "sha256 " + hashlib.sha256(data).hexdigest()
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        missing = " ".join(["unavailable", *[f"{key}={name_text(value)}" for key, value in entries.items()]])
+        digest = missing if data is None else "sha256 " + hashlib.sha256(data).hexdigest()
     return f"{dtype_text(tensor.data_type) or 'undefined'}{list(tensor.dims)} {digest}"
 
 

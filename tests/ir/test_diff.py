@@ -8,7 +8,7 @@ import random
 import pytest
 
 import sardonyx as sx
-from tests.hostile.generate import attribute, block, floats, model, node, number, relu, tensor, value
+from tests.hostile.generate import attribute, block, entries, floats, model, node, number, relu, tensor, value
 
 
 def build(*rest: bytes, tail: bytes = b"", **options: int) -> sx.Model:
@@ -81,6 +81,14 @@ def test_weights_are_compared_by_hash() -> None:
     assert (change.verb, change.subject, change.name, change.aspect) == ("changed", "initializer", "w", "value")
     assert change.before != change.after
     assert not sx.diff(before, build(tensor(block(4, floats(1, 2)))))
+
+
+def test_weights_that_are_not_there_are_told_apart_by_where_they_should_be() -> None:
+    before, same, after = (sx.load(entries(location=name), external_data="lazy") for name in ("a", "a", "b"))
+    assert not sx.diff(before, same)
+    assert lines(before, after) == [
+        "~ initializer w: value: float[2] unavailable location=a -> float[2] unavailable location=b"
+    ]
 
 
 def test_types_opsets_functions_and_metadata_are_compared() -> None:

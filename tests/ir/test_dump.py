@@ -165,7 +165,7 @@ def test_an_external_tensor_is_hashed_and_a_missing_file_is_said_to_be_missing(t
     path.parent.mkdir()
     path.write_bytes(entries(location="w.bin"))
     with sx.load(path, external_data="lazy") as lazy:
-        assert "initializer w: float[2] data unavailable" in sx.dump(lazy)
+        assert "  initializer w: float[2] unavailable location=w.bin" in sx.dump(lazy).splitlines()
         described = json.loads(sx.dump(lazy, format="json"))["graph"]["initializers"][0]
     assert described["sha256"] is None
     assert described["unavailable"] in sx.CODES
@@ -214,3 +214,11 @@ def test_the_deepest_model_that_can_be_loaded_is_dumped_and_compared() -> None:
     assert sx.dump(deep).count("GRAPH\n") == 82
     assert sx.dump(deep, format="json").count('"GRAPH"') == 82
     assert sx.diff(deep, other)
+
+
+def test_a_closed_model_cannot_be_dumped() -> None:
+    with sx.load(model(relu(tensor(block(9, RAW))))) as closed:
+        pass
+    with pytest.raises(sx.OnnxError) as caught:
+        sx.dump(closed)
+    assert caught.value.code == "source-closed"

@@ -15,7 +15,7 @@ from struct import pack
 
 from sardonyx.errors import OnnxError
 from sardonyx.ir.attrs import AttrKind, AttrRef
-from sardonyx.ir.tensor import Strings
+from sardonyx.ir.tensor import External, Strings
 from sardonyx.ir.types import MapType, OpaqueType, OptionalType, SequenceType, TensorType
 
 TYPE_CHECKING = False
@@ -136,7 +136,7 @@ class Describer:
         """Describe a tensor by element type, dims and SHA-256 of its bytes in the raw layout.
 
         A string tensor is hashed as its entries, each behind its length as 8 little-endian bytes. Where an external
-        file is not there, `sha256` is None and `unavailable` is the code of the error.
+        file is not there, `sha256` is None, `unavailable` the code of the error, `external_data` where it should be.
         """
         return {"dtype": tensor.dtype.text, "dims": list(tensor.shape), **self.hashed(tensor)}
 
@@ -155,7 +155,11 @@ class Describer:
             try:
                 known = {"sha256": text_hash(tensor.strings) if type(tensor.content) is Strings else data_hash(tensor)}
             except OnnxError as problem:
+                if problem.code == "source-closed":
+                    raise
                 known = {"sha256": None, "unavailable": problem.code}
+                if isinstance(tensor.content, External):  # where it should be is then all that tells it from others
+                    known["external_data"] = dict(tensor.content.entries)
             self.hashes[id(tensor.content)] = known
             self.alive.append(tensor.content)
         return known

@@ -28,6 +28,9 @@ def diff(before: Model, after: Model) -> Diff:
 
     Constants are compared by SHA-256, each hashed once even when both models share it, and values by name. Where the
     bytes lie (in the model file, in which data file) is no difference.
+
+    Raises:
+        OnnxError: Io `source-closed` when a model was closed and constants would have to be read.
     """
     describer = Describer()
     found = Comparison()

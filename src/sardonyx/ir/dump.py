@@ -29,6 +29,7 @@ def dump(model: Model, *, format: str = "text") -> str:
     order, those of functions as written. Data files that are missing from a lazily loaded model are named as such.
 
     Raises:
+        OnnxError: Io `source-closed` after `model.close()`, when constants would have to be read.
         ValueError: `format` is neither `text` nor `json`.
     """
     if format == "text":
@@ -158,8 +159,12 @@ def constant_text(constant: Mapping[str, Any]) -> str:
 
 def tensor_text(tensor: Mapping[str, Any]) -> str:
     """Write a tensor: `float[3, 4] sha256 9f86...`."""
-    digest = "data unavailable" if tensor["sha256"] is None else f"sha256 {tensor['sha256']}"
-    return f"{tensor['dtype']}{tensor['dims']} {digest}"
+    head = f"{tensor['dtype']}{tensor['dims']}"
+    if tensor["sha256"] is not None:
+        return f"{head} sha256 {tensor['sha256']}"
+    return " ".join(
+        [head, "unavailable", *[f"{key}={quoted(text)}" for key, text in tensor.get("external_data", {}).items()]]
+    )
 
 
 def sparse_text(sparse: Mapping[str, Any]) -> str:
