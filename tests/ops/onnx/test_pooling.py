@@ -76,7 +76,8 @@ def test_a_global_pool_leaves_one_element_for_each_channel(op_type):
 
 def test_unpooling_asks_for_a_size_or_takes_the_least():
     case("MaxUnpool", "f32[n,c,2,2] i64[n,c,2,2]", "f32[n,c,4,4]", kernel_shape=[2, 2], strides=[2, 2])
-    case("MaxUnpool", "f32[n,c,h,w] i64[n,c,h,w]", "f32[n,c,2*h-1,2*w-1]", kernel_shape=[2, 2], strides=[2, 2], pads=[0, 0, 1, 1])  # fmt: skip
+    given = {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [0, 0, 1, 1]}
+    case("MaxUnpool", "f32[n,c,h,w] i64[n,c,h,w]", "f32[n,c,2*h-1,2*w-1]", **given)
     case("MaxUnpool", "f32[n,c,2,2] i64[n,c,2,2] i64[4]=[n,c,5,h]", "f32[n,c,5,h]", kernel_shape=[2, 2])
     case("MaxUnpool", "f32[n,c,2,2] i64[n,c,2,2] i64[4]", "f32[?,?,?,?]", kernel_shape=[2, 2])
     case("MaxUnpool", "f32 i64 i64[4]=[1,2,5,6]", "f32[1,2,5,6]", kernel_shape=[2, 2])
