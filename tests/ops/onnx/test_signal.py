@@ -51,6 +51,7 @@ def test_frames_of_a_signal_are_transformed():
     case("STFT", "f32[b,s,1] i64[]=[160] f32[400] i64[]=[400]", "f32[b,(s-400)//160+1,201,2]")
     case("STFT", "f32[b,s,2] i64[]=[160] - i64[]=[400]", "f32[b,(s-400)//160+1,400,2]", onesided=0)
     case("STFT", "f32[b,s,1] i64[]=[8]", "f32[b,1,s//2+1,2]")
+    case("STFT", "f32[b,s] i64[]=[8] f32[16]", "f32[b,(s-16)//8+1,9,2]")
     case("STFT", "f32[b,s,1] i64[] f32[400]", "f32[b,?,201,2]")
     case("STFT", "f32 i64[]=[8] f32[16]", "f32[?,?,9,2]")
     assert case("STFT", "f32[b,s,1] i64[]=[k] f32[16]", "f32[b,(s-16)//k+1,9,2]").assumed == [
@@ -60,7 +61,7 @@ def test_frames_of_a_signal_are_transformed():
 
 
 def test_signals_that_cannot_be_transformed_are_refused():
-    fails("STFT", "f32[b,s] i64[]=[8] f32[16]", "rank-mismatch")
+    fails("STFT", "f32[s] i64[]=[8] f32[16]", "rank-mismatch")
     fails("STFT", "f32[b,s,1] i64[]=[0] f32[16]", "bad-input")
     fails("STFT", "f32[b,s,1] i64[]=[8] f32[16] i64[]=[17]", "dim-mismatch")
     outcome = case("STFT", "f32[b,12,1] i64[]=[8] f32[16]", "f32[b,?,9,2]")

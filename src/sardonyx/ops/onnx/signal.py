@@ -88,9 +88,12 @@ def transformed(call: Call, axis: int | None) -> TensorType:
 
 @rules("STFT", since=17)
 def stft(call: Call) -> TensorType:
-    """Transform frames of a signal[batch, length, 1 or 2]: [batch, frames, bins, 2]."""
+    """Transform frames of a signal[batch, length, 1 or 2]: [batch, frames, bins, 2].
+
+    Exporters write real signals as [batch, length], too, which onnxruntime takes.
+    """
     signal, taper = call.tensor(0), call.peek(2)
-    if signal.shape is not None and len(signal.shape) != 3:
+    if signal.shape is not None and len(signal.shape) not in (2, 3):
         call.fail("rank-mismatch", f"the signal has {len(signal.shape)} dims, but must have 3")
     batch, samples = (call.fresh(), call.fresh()) if signal.shape is None else signal.shape[:2]
     frame: Dim | None = length(call, 3, "frame_length") if call.has(3) else None
