@@ -13,6 +13,8 @@ symbols  with the inputs' dims replaced by symbols, the answer evaluated at the 
 both     with the dims of float inputs replaced by symbols, and all other inputs supplied.
 """
 
+# ruff: noqa: E402  # as a program, the file puts the project on the path before it imports it
+
 from __future__ import annotations
 
 import os

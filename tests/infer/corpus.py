@@ -1,0 +1,150 @@
+"""Infer every model of the shared corpus and compare with runs of it.
+
+python tests/infer/corpus.py                  a line per model: coverage, mismatches, time
+python tests/infer/corpus.py shape_gym ...    these models, with everything that is unknown or wrong
+python tests/infer/corpus.py --no-run ...     without running the models
+"""
+
+# ruff: noqa: E402  # as a program, the file puts the project on the path before it imports it
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
+
+import sardonyx as sx
+from sardonyx.infer.inference import infer_shapes
+from tests.infer import truth
+from tests.infer.traces import DidNotRun, observe
+
+SHARED = ROOT.parent / "shared"
+
+MORE_SIZES = {
+    "audio_stft_frontend": [{"b": 3, "t": 977}],
+    "bert_base_ort_fused": [{"b": 1, "s": 1}],
+    "bert_base_ts": [{"b": 1, "s": 1}],
+    "clip_dual_fp16_dynamo": [{"b": 1, "n": 1, "s": 1}],
+    "convnet_qdq_int8": [{"b": 3, "h": 33, "w": 47}],
+    "functions_nested": [{"b": 1, "s": 1}],
+    "gpt2_kv_ts": [{"b": 1, "s": 1, "p": 1, "total": 2}],
+    "hop_functions_dynamo": [{"b": 5, "s": 7}],
+    "hybrid_gdn_decode_l2": [{"b": 1, "p": 0}],
+    "hybrid_gdn_prefill_l2": [{"b": 3, "s": 7, "p": 1}],
+    "hybrid_gdn_prefill_l24": [],
+    "hybrid_gdn_prefill_l24_fn": [],
+    "llama_kv_dynamo": [{"b": 5, "s": 3, "p": 1, "total": 4}],
+    "mamba_layer_scan_nested": [{"b": 3, "s": 7}],
+    "mixtral_moe_dynamo": [{"b": 5, "s": 7}],
+    "opset_new_ops": [{"b": 3, "s": 5, "p": 2}],
+    "proto_corners": [{"n": 7}],
+    "qwen2_24l_dynamo_raw": [],
+    "segformer_dyn_hw_dynamo": [{"b": 3, "h": 61, "w": 97}],
+    "sequence_ops": [{"b": 3, "n": 7, "c": 1}],
+    "shape_gym": [{"b": 5, "s": 21, "h": 31, "w": 17}],
+    "ssd_detector_nms": [{"n": 3, "h": 71, "w": 93}],
+    "t5_decoder_kv_ts": [{"b": 1, "p": 1, "e": 1}],
+    "t5_encoder_dynamo": [{"b": 5, "s": 3}],
+    "ts_greedy_loop": [{"b": 3, "s": 7}],
+    "unet_dyn_hw_ts": [],
+    "unet_dynamo_opt": [],
+    "whisper_encoder_dynamo": [{"b": 1}],
+}
+"""Sizes to run beside those of the manifest: ones, odd numbers, zero where the model allows it."""
+
+
+def entries():
+    """Return the manifest's entries, or none without the shared material."""
+    manifest = SHARED / "corpus" / "MANIFEST.json"
+    return json.loads(manifest.read_text())["models"] if manifest.exists() else []
+
+
+def infer(name):
+    """Load and infer a model of the corpus; its weights may be missing."""
+    model = sx.load(SHARED / "corpus" / f"{name}.onnx", external_data="lazy")
+    return infer_shapes(model)
+
+
+def traces(entry):
+    """Return a trace for each assignment of sizes of a model."""
+    sizes = [*(entry["sizes"] or [{}]), *MORE_SIZES.get(entry["name"], [])]
+    path = SHARED / "corpus" / f"{entry['name']}.onnx"
+    return observe(SHARED / "tools", path, sizes, entry["hints"])
+
+
+def input_symbols(model):
+    """Return the symbols in the types of the main graph's inputs; an unnamed dim has one too."""
+    symbols = set()
+
+    def visit(kind):
+        for dim in (*(getattr(kind, "shape", None) or ()), getattr(kind, "length", None)):
+            symbols.update(getattr(dim, "symbols", ()))
+        if getattr(kind, "elem", None) is not None:
+            visit(kind.elem)
+
+    for value in model.graph.inputs:
+        visit(model.graph.types.get(value))
+    return symbols
+
+
+def report(wanted, run):
+    """Print how each model does."""
+    bad = False
+    for entry in entries():
+        name = entry["name"]
+        if wanted and name not in wanted:
+            continue
+        begin = time.perf_counter()
+        try:
+            inference = infer(name)
+        except Exception as problem:  # a broken rule must not end the report
+            print(f"{name:<28} {type(problem).__name__}: {problem}")
+            bad = True
+            continue
+        took = time.perf_counter() - begin
+        graph = inference.model.graph
+        gaps = list(truth.gaps(graph, graph.types, input_symbols(inference.model)))
+        errors = [issue for issue in inference.issues if issue.severity == "error"]
+        first = Counter(operator for _, operator, _ in gaps).most_common(4)
+        line = f"{name:<28} {took * 1000:7.0f} ms  {len(gaps):4d} unknown  {len(errors)} errors"
+        wrong, unobserved, notes = [], [], []
+        if run:
+            try:
+                for trace in traces(entry):
+                    found = truth.compare(graph, graph.types, trace)
+                    wrong += [f"{trace.sizes}: {one}" for one in found.wrong]
+                    unobserved += [f"{trace.sizes}: {one}" for one in found.unobserved]
+                    notes += [f"{trace.sizes}: {one}" for one in trace.notes]
+                line += f"  {len(wrong)} wrong  {len(unobserved)} unobserved  {len(notes)} notes"
+            except DidNotRun as problem:
+                line += f"  {problem}"
+        print(line, first if gaps else "")
+        bad = bad or bool(wrong or errors)
+        for text in wrong[: None if wanted else 3]:
+            print(f"    WRONG {text}")
+        for issue in errors[: None if wanted else 3]:
+            print(f"    ERROR {issue}")
+        if wanted:
+            for where, operator, what in gaps:
+                print(f"    unknown {where} ({operator}): {what}")
+            for text in unobserved:
+                print(f"    unobserved {text}")
+            for text in notes:
+                print(f"    note {text}")
+            for issue in inference.issues:
+                if issue.severity != "error":
+                    print(f"    {issue}")
+            for assumed in getattr(inference, "assumptions", ()):
+                print(f"    assumes {assumed}")
+    return bad
+
+
+if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    sys.exit(report(words, "--no-run" not in sys.argv))
