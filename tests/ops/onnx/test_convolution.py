@@ -104,3 +104,8 @@ def test_a_causal_convolution_keeps_the_length_and_gives_its_last_inputs():
     case("CausalConvWithState", "f32 f32[8,1,4]", "f32 f32[?,?,3]")
     fails("CausalConvWithState", "f32[b,c,l,m] f32[c,1,4]", "rank-mismatch", outputs=2)
     fails("CausalConvWithState", "f32[b,3,l] f32[4,1,4]", "dim-mismatch", outputs=2)
+
+
+def test_a_window_over_one_element_always_fits():
+    assert case("Conv", "f32[n,4,l] f32[8,4,1]", "f32[n,8,(l+1)//2]", strides=[2]).assumed == []
+    case("Conv", "f32[n,4,0] f32[8,4,1]", "f32[n,8,0]", strides=[2])

@@ -117,7 +117,12 @@ def stops(call: Call, size: Dim | None, windows: Windows, axis: int, ceil: bool,
 
 
 def fits(call: Call, room: Dim, reach: Dim) -> bool:
-    """Return False where a window is known to be larger than its room; record that it fits where that is not known."""
+    """Return False where a window is known to be larger than its room; record that it fits where that is not known.
+
+    A window over one element always counts right: it stops nowhere on an empty axis.
+    """
+    if isinstance(reach, int) and reach <= 1:
+        return True
     known = call.scope.at_least(room, reach)
     if known is None:
         call.assume("window-fits", room, reach)
