@@ -285,6 +285,8 @@ CODES: Mapping[str, Code] = {
         ("function-unused", INVALID, "A function that nothing calls was dropped."),
         ("too-many-actuals", INVALID, "A call has more inputs or outputs than its function."),
         # --- invalid-model: an operator cannot run as it stands
+        ("rule-failed", UNSUPPORTED, "The rule of an operator failed by itself; the outputs of the node stay unknown."),
+        ("dim-too-large", UNSUPPORTED, "The expression of a dim outgrew what is kept of one, so the dim is unknown."),
         ("no-rule", UNSUPPORTED, "Nothing is known of an operator, so its outputs stay unknown."),
         ("wrong-kind", INVALID, "An input is a sequence, map or optional where a tensor is needed, or the reverse."),
         ("missing-input", INVALID, "A required input of an operator is not given."),
@@ -304,6 +306,8 @@ CODES: Mapping[str, Code] = {
             INVALID,
             "A window is larger than the padded axis it slides over; runtimes disagree there.",
         ),
+        ("wrong-count", INVALID, "A node has more or fewer inputs or outputs than its operator can have."),
+        ("size-out-of-range", INVALID, "A dim comes out negative or above 2^63-1, so that no run has such a tensor."),
         ("claim-contradicted", INVALID, "A declared type cannot be true of what the nodes compute."),
         # --- unsupported: valid, but beyond what is read
         ("limit-exceeded", UNSUPPORTED, "The model is over a limit that the caller set (see `Limits`)."),

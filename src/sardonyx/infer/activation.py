@@ -6,39 +6,127 @@ capture is found where it was put. A function's values are shared by all its cal
 
 from __future__ import annotations
 
+from sardonyx.errors import node_label
+from sardonyx.ir.graph import body_list
 from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
     from sardonyx.dims import Dim, Symbol
+    from sardonyx.infer.signed import Checks
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ir.types import Type
-    from sardonyx.ops.call import Call, Content, Fact
+    from sardonyx.ops.call import Call, Content
     from sardonyx.ops.rules import Rule
+
+    Step = tuple[int, str | None]
+
+
+class Level:
+    """A place in the nest of graphs: a graph, and the node around it that holds or calls it."""
+
+    __slots__ = ("attribute", "graph", "index", "names", "node", "parent")
+
+    def __init__(
+        self, graph: Graph, parent: Level | None, node: Node | None, index: int, attribute: str | None
+    ) -> None:
+        self.graph = graph
+        self.parent = parent
+        self.node = node
+        self.index = index
+        """Position of the node in its graph."""
+        self.attribute = attribute
+        """The attribute that holds the graph, `name[i]` in a list; None for a call of a function."""
+        self.names: dict[Dim, Symbol] = {}
+        """What names that are declared here stand for: they are this activation's own (decisions S2)."""
+
+    @property
+    def path(self) -> tuple[Step, ...]:
+        """The steps that lead here, as `Inference.frame` takes them."""
+        found: list[Step] = []
+        level = self
+        while level.parent is not None:
+            found.append((level.index, level.attribute))
+            level = level.parent
+        return tuple(reversed(found))
+
+    @property
+    def text(self) -> str | None:
+        """The path in words, None for the main graph."""
+        found: list[str] = []
+        level = self
+        while level.parent is not None and level.node is not None:
+            label = node_label(level.node.name, level.node.op_type, level.index)
+            found.append(f"call of {label}" if level.attribute is None else f"{label}.{level.attribute}")
+            level = level.parent
+        return " > ".join(reversed(found)) or None
 
 
 class Activation:
     """Types and contents of every value of one activation."""
 
-    __slots__ = ("call", "claims", "constants", "contents", "graph", "opsets", "path", "rules", "types")
+    __slots__ = (
+        "absent",
+        "borrowed",
+        "bound",
+        "call",
+        "calls",
+        "claims",
+        "constants",
+        "contents",
+        "foreign",
+        "function",
+        "level",
+        "mark",
+        "needed",
+        "opsets",
+        "passed",
+        "start",
+        "types",
+    )  # fmt: skip
 
-    def __init__(self, graph: Graph, path: tuple[object, ...], opsets: Opsets) -> None:
-        self.graph = graph
-        self.path = path
-        """The steps that lead here, as `Inference.frame` takes them."""
+    def __init__(self, level: Level, opsets: Opsets, claims: Mapping[Value, Type]) -> None:
+        self.level = level
         self.opsets = opsets
         self.types: dict[Value, Type] = {}
         self.contents: dict[Value, Content | None] = {}
         self.constants: dict[Value, Tensor] = {}
         """Initializers, those of bodies from the time the body is entered."""
-        self.claims: dict[Value, Type] = {}
-        """What the file says of values, where that is not a fact."""
-        self.rules: dict[str, Entry] = {}
+        self.claims = claims
+        """What the file says of values; a claim where the value is not an input of the main graph."""
         self.call: Call = None  # type: ignore[assignment]  # set by the engine, which the call refers to
+        self.calls: dict[Node, Called] = {}
+        """The calls of functions made here, those in bodies included, as they were made last."""
+        # Of a call of a function:
+        self.function: Function | None = None
+        self.bound: Mapping[str, Attr] = {}
+        """The function's attributes, defaults included."""
+        self.absent: Set[Value] = frozenset()
+        """Formal inputs that the call leaves out."""
+        self.borrowed: dict[Value, tuple[Activation, Value]] = {}
+        """Formal inputs, and captures of a body that a caller passed: where their elements are known, if anywhere."""
+        self.needed: dict[Value, Content | None] = {}
+        """Elements of formal inputs that somebody asked for; the outcome depends on these alone."""
+        self.passed: dict[Graph, Activation] = {}
+        """Bodies that a caller passed as attributes: they see the caller's values."""
+        self.foreign: dict[tuple[Node, str], Activation] = {}
+        """Activations of such bodies."""
+        self.mark = 0
+        """Number of the first anonymous symbol that the call made."""
+        self.start: tuple[int, int, int] = (0, 0, 0)
+
+
+@record
+class Called:
+    """A call of a function: its activation, which equal calls share, and what its symbols are in this call."""
+
+    activation: Activation
+    renamed: Mapping[Symbol, Dim]
+    level: Level
 
 
 @record
@@ -60,23 +148,16 @@ class Entry:
     rule: Rule | None
     function: Function | None
     opset: int
-    least: int = 0
-    """Fewest inputs that the operator takes."""
-    most: int | None = None
-    """Most inputs that it takes; None when there is no end."""
+    checks: Checks | None = None
+    """What the operator takes, as far as its signature is known."""
 
 
-@record
-class Bindings:
-    """What a call gives to a function: types and contents of the formal inputs, and its attributes."""
-
-    facts: tuple[Fact, ...]
-    attributes: Mapping[str, Attr]
-    names: Mapping[Symbol, Dim]
-
-
-def place_of(node: Node, index: int) -> str:
-    """Word a node for an issue."""
-    from sardonyx.errors import node_label
-
-    return node_label(node.name, node.op_type, index)
+def attribute_of(node: Node, graph: Graph) -> str | None:
+    """Return the name of the attribute that holds a body, None when the node does not hold it itself."""
+    if graph in body_list(node):
+        for name, body in node.bodies.items():
+            if body is graph:
+                return name
+            if isinstance(body, tuple) and graph in body:
+                return f"{name}[{body.index(graph)}]"
+    return None

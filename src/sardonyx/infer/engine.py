@@ -1,99 +1,161 @@
 """Walk a model once, in order, and ask each node's rule what its outputs are.
 
 The engine finds the rule, calls it, compares the answer with what the file declared, and adds the place to anything
-that is wrong. Bodies and functions are walked when a rule or a call asks for them.
+that is wrong. Bodies are walked when a rule asks for it, functions when a call is met; calls within calls wait on a
+list, not on Python's stack.
 """
 
 from __future__ import annotations
 
+from itertools import islice
+
 from sardonyx.dims import TooLarge
 from sardonyx.errors import Issue, OnnxError, Place, node_label
-from sardonyx.infer.activation import Activation, Entry, Opsets
-from sardonyx.infer.merge import merge
+from sardonyx.infer import functions
+from sardonyx.infer.activation import Activation, Entry, Level, Opsets, attribute_of
+from sardonyx.infer.blur import blurred
+from sardonyx.infer.merge import claims_of, merge
+from sardonyx.infer.scope import InferenceScope
+from sardonyx.infer.signed import checks_of
 from sardonyx.ir.graph import canonical
-from sardonyx.ir.types import TensorType
+from sardonyx.ir.types import SparseTensorType, TensorType
 from sardonyx.ops.call import MOST_ELEMENTS, Call, Fact, Refused, Untyped
 from sardonyx.ops.common.elements import read_elements
 from sardonyx.ops.rules import find_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence, Set
+    from typing import Any
 
-    from sardonyx.dims import Dim
-    from sardonyx.ir.graph import Graph, Model, Node, Value
+    from sardonyx.dims import Dim, Symbol
+    from sardonyx.infer.events import Log
+    from sardonyx.infer.functions import Outcome
+    from sardonyx.ir.graph import Function, Graph, Model, Node, Value
     from sardonyx.ir.types import Type
     from sardonyx.limits import Limits
     from sardonyx.ops.call import Content
+
+    Cursor = Iterator[tuple[int, Node]]
+    Spot = tuple[Level, int, Node | None]
+
+DEEPEST = 100
+"""Bodies inside each other, through calls of functions too; files nest them less deeply, see `max_nesting`."""
 
 
 class Engine:
     """One inference of one model; the `Service` that rules are given."""
 
-    def __init__(self, model: Model, *, strict: bool, open_defaults: bool, limits: Limits) -> None:
-        from sardonyx.dims import Scope
-
+    def __init__(
+        self,
+        model: Model,
+        *,
+        strict: bool,
+        open_defaults: bool,
+        limits: Limits,
+        unify: bool = False,
+        log: Log | None = None,
+    ) -> None:
         self.model = model
-        self.scope = Scope() if model.scope is None else model.scope.child()
+        self.scope = InferenceScope(model.scope, self, unify)
         self.strict = strict
         self.open_defaults = open_defaults
         self.limits = limits
+        self.log = log
         self.issues: list[Issue] = []
-        self.assumptions: dict[tuple[str, Dim, Dim], str] = {}
-        """(kind, a, b) to the place that first needed it."""
-        self.constraints: dict[tuple[Dim, Dim], str] = {}
-        """Inferred dim and claimed dim that must be equal, to the value that said so."""
-        self.renames: dict[Dim, Dim] = {}
+        self.spots: list[Level] = []
+        """Where each issue was found."""
+        self.assumptions: dict[tuple[str, Dim, Dim], Spot | Value] = {}
+        """(kind, a, b) to the place, or value, that first needed it."""
+        self.constraints: dict[tuple[str, Dim, Dim], Spot | Value] = {}
+        """(`==` or `>=`, a, b), which a claim or a rule says, to the value or place that said so first."""
+        self.renames: dict[Symbol, Dim] = {}
         """Anonymous symbols that a claim gives a name or number."""
+        self.equalities: list[tuple[Dim, Dim]] = []
+        """Inferred dims with anonymous symbols in them, and what a claim says of each."""
         self.main_inputs = frozenset(model.graph.inputs)
         self.activation: Activation = None  # type: ignore[assignment]  # set by `run_main`
-        self.node: Node | None = None
+        self.level = Level(model.graph, None, None, 0, None)
         self.index = 0
-        self.without_rule: dict[str, None] = {}
+        self.used: set[Dim] = set()
+        """Declared names that were given to an anonymous symbol."""
+        # Calls of functions:
+        self.active: dict[Function, None] = {}
+        self.opsets: dict[Function, Opsets] = {}
+        self.outcomes: dict[object, list[Outcome]] = {}
+        self.made: list[Outcome] = []
+        """Outcomes in the order in which they were reached, for `undo`."""
+        self.activations: dict[Function, list[Activation]] = {}
+        self.frames = 0
+        self.full = False
+        self.depth = 0
+        self.tentative = 0
+        self.dead = 0
 
     # ------------------------------------------------------------------ the walk
 
-    def run_main(self, types: Mapping[Value, Type], contents: Mapping[Value, Content] | None = None) -> Activation:
+    def run_main(
+        self,
+        types: Mapping[Value, Type],
+        contents: Mapping[Value, Content] | None = None,
+        claims: Mapping[Value, Type] | None = None,
+    ) -> Activation:
         """Infer the main graph; `types` are those of its inputs, `contents` what is known of their elements."""
         graph = self.model.graph
         imports = {canonical(domain): version for domain, version in self.model.opset_imports.items()}
-        activation = Activation(graph, (), Opsets(imports, {}, {}))
-        self.activation = activation
+        activation = Activation(self.level, Opsets(imports, {}, {}), claims_of(graph) if claims is None else claims)
         activation.call = Call(self, activation.types, activation.contents)
-        inputs = set(graph.inputs)
+        self.activation = activation
         activation.types.update(types)
         if contents:
             activation.contents.update(contents)
-        self.enter(graph, activation, inputs)
-        self.walk(graph, activation)
+        self.enter(graph, activation, self.main_inputs)
+        if self.model.ir_version < 4:
+            for value in graph.initializers:
+                if value in self.main_inputs and value in activation.claims:
+                    merge(self, value, activation.types[value], activation.claims[value])
+        self.run(graph, activation)
         return activation
 
-    def enter(self, graph: Graph, activation: Activation, inputs: set[Value]) -> None:
-        """Take in a graph's constants and claims; of its inputs, types are set already."""
+    def enter(self, graph: Graph, activation: Activation, inputs: Set[Value] = frozenset()) -> None:
+        """Take in a graph's constants; the types of `inputs` are set already."""
         types, constants = activation.types, activation.constants
         for value, tensor in graph.initializers.items():
             constants[value] = tensor
             if value not in inputs or value not in types:
                 types[value] = TensorType(tensor.dtype or None, tensor.shape)
         for value, sparse in graph.sparse_initializers.items():
-            from sardonyx.ir.types import SparseTensorType
-
             types[value] = SparseTensorType(sparse.dtype, sparse.shape)
-        claims = activation.claims
-        for declared in graph.declared:
-            value, kind = declared.value, declared.type
-            if value is not None and kind is not None and value not in claims and value not in types:
-                claims[value] = kind
 
-    def walk(self, graph: Graph, activation: Activation) -> None:
-        """Ask the rules of a graph's nodes, in order."""
+    def run(self, graph: Graph, activation: Activation) -> None:
+        """Walk a graph, and the functions that it calls; the level is that of the graph."""
+        waiting: list[tuple[Cursor, Activation, Level]] = [(enumerate(graph.nodes), activation, self.level)]
+        while True:
+            cursor, activation, level = waiting[-1]
+            self.activation, self.level = activation, level
+            callee = self.walk(cursor, activation)
+            if callee is not None:
+                waiting.append((enumerate(callee.level.graph.nodes), callee, callee.level))
+                continue
+            waiting.pop()
+            if not waiting:
+                return
+            caller = waiting[-1][1]
+            self.activation, self.level, self.index = caller, waiting[-1][2], activation.level.index
+            answer = functions.finish(self, activation)
+            self.store(caller.call.node, answer, caller)
+
+    def walk(self, cursor: Cursor, activation: Activation) -> Activation | None:
+        """Ask the rules of nodes, in order; stop at a call of a function that must be walked, and return it."""
         types, contents, claims, call = activation.types, activation.contents, activation.claims, activation.call
-        default, find = activation.opsets.default, self.find
-        for index, node in enumerate(graph.nodes):
+        default, find, absent = activation.opsets.default, self.find, activation.absent
+        for index, node in cursor:
             entry = default.get(node.op_type) if node.domain == "" else None
             if entry is None:
                 entry = find(node, activation)
-            call.node = self.node = node
+            if absent:
+                node = without(node, absent)
+            call.node = node
             call.opset = entry.opset
             self.index = index
             rule = entry.rule
@@ -101,40 +163,52 @@ class Engine:
             if rule is not None:
                 try:
                     answer = rule(call)
-                except (Untyped, TooLarge):
+                except Untyped:
                     pass
                 except Refused as refused:
-                    self.refuse(refused)
-            elif entry.function is not None:
-                answer = self.call_function(node, entry, activation)
-            outputs = node.outputs
-            if type(answer) is TensorType and len(outputs) == 1:  # most nodes
-                value = outputs[0]
-                if value is not None:
-                    types[value] = merge(self, value, answer, claims[value]) if value in claims else answer
-                    if value in contents:
-                        del contents[value]
-                continue
-            if type(answer) is not tuple:
-                answer = (answer,)
-            for at, value in enumerate(outputs):
-                if value is None:
+                    self.issue(refused.code, refused.message, "error", refused.hint, refused.attribute)
+                except Exception as problem:
+                    answer = self.recover(problem, entry, activation)
+                outputs = node.outputs
+                if type(answer) is TensorType and len(outputs) == 1:  # most nodes
+                    value = outputs[0]
+                    if value is not None:
+                        if value in claims:
+                            answer = merge(self, value, answer, claims[value])
+                        types[value] = answer  # type: ignore[assignment]
+                        if value in contents:
+                            del contents[value]
                     continue
-                one = answer[at] if at < len(answer) else None
-                content = None
-                if type(one) is Fact:
-                    one, content = one.type, one.content
-                claim = claims.get(value)
-                if claim is not None:
-                    one = merge(self, value, one, claim)
-                if one is None:
-                    types.pop(value, None)
-                else:
-                    types[value] = one  # type: ignore[assignment]
-                if content is not None:
-                    contents[value] = content
-                elif value in contents:
-                    del contents[value]
+            elif entry.function is not None:
+                begun = functions.begin(self, node, entry.function, activation)
+                if type(begun) is Activation:
+                    return begun
+                answer = begun
+            self.store(node, answer, activation)
+        return None
+
+    def store(self, node: Node, answer: object, activation: Activation) -> None:
+        """Keep what is known of a node's outputs."""
+        types, contents, claims = activation.types, activation.contents, activation.claims
+        if type(answer) is not tuple:
+            answer = (answer,)
+        for at, value in enumerate(node.outputs):
+            if value is None:
+                continue
+            one: Any = answer[at] if at < len(answer) else None
+            content: Content | None = None
+            if type(one) is Fact:
+                one, content = one.type, one.content
+            if value in claims:
+                one = merge(self, value, one, claims[value])
+            if one is None:
+                types.pop(value, None)
+            else:
+                types[value] = one
+            if content is not None:
+                contents[value] = content
+            elif value in contents:
+                del contents[value]
 
     def find(self, node: Node, activation: Activation) -> Entry:
         """Resolve an operator or a call, once for all nodes that are alike."""
@@ -146,34 +220,67 @@ class Engine:
             version = opsets.imports.get(domain, 1)
             function = self.model.functions.get(key) if self.model.functions else None
             rule = None if function is not None else find_rule(domain, node.op_type, version)
-            entry = opsets.others[key] = Entry(rule, function, version)
+            checks = None if function is not None else checks_of(domain, node.op_type, version)
+            entry = opsets.others[key] = Entry(rule, function, version, checks)
             if domain == "" and function is None and not node.overload:
                 opsets.default[node.op_type] = entry
             if rule is None and function is None:
-                self.node = node
+                activation.call.node = node
                 self.issue("no-rule", f"nothing is known of operator {node.op} in opset {version}", "warning")
         return entry
 
-    def call_function(self, node: Node, entry: Entry, activation: Activation) -> tuple[Fact | None, ...] | None:
-        """Infer a call of a model-local function."""
-        from sardonyx.infer.functions import call_function
-
-        return call_function(self, node, entry, activation)
+    def recover(self, problem: Exception, entry: Entry, activation: Activation) -> object:
+        """Answer for a rule that failed: dims may outgrow what an expression holds, and rules may have faults."""
+        if isinstance(problem, TooLarge):
+            if entry.rule is not None:
+                with blurred(self, activation):
+                    try:
+                        return entry.rule(activation.call)
+                    except (Untyped, Refused, TooLarge):
+                        pass
+            self.issue("dim-too-large", f"a dim outgrew what is kept of one: {problem}", "warning")
+            return None
+        if isinstance(problem, OnnxError):
+            if self.strict and problem.issue.severity == "error":
+                raise problem
+            self.add(problem.issue)
+            return None
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        at = "" if trace is None else f" in {trace.tb_frame.f_globals.get('__name__')}, line {trace.tb_lineno}"
+        self.issue("rule-failed", f"the operator's rule failed: {type(problem).__name__}: {problem}{at}", "error")
+        return None
 
     # ------------------------------------------------------------------ what rules ask for
 
     def content_of(self, value: Value) -> Content | None:
         """Return the elements of a value nobody has asked about yet: those of a small constant, or None."""
         activation = self.activation
-        tensor = activation.constants.get(value)
-        found: Content | None = None
-        if tensor is not None and tensor.size <= MOST_ELEMENTS and self.may_use(value):
-            try:
-                found = read_elements(tensor)
-            except OnnxError as problem:  # a data file that is not there, or the model was closed
-                self.issues.append(Issue(problem.code, problem.message, problem.place, problem.hint, "warning"))
-        activation.contents[value] = found
+        chain = []
+        while value in activation.borrowed:
+            chain.append((activation, value))
+            activation, value = activation.borrowed[value]
+        if value in activation.contents:
+            found = activation.contents[value]
+        else:
+            found = activation.contents[value] = self.constant(value, activation)
+        if chain and found is None:
+            found = functions.symbols_for(self, value, activation)
+        for user, formal in chain:
+            user.contents[formal] = user.needed[formal] = found
         return found
+
+    def constant(self, value: Value, activation: Activation) -> Content | None:
+        """Read the elements of a small constant."""
+        tensor = activation.constants.get(value)
+        if tensor is None or tensor.size > MOST_ELEMENTS or not self.may_use(value):
+            return None
+        try:
+            return read_elements(tensor)
+        except OnnxError as problem:  # a data file that is not there, or the model was closed
+            self.add(Issue(problem.code, problem.message, problem.place, problem.hint, "warning"))
+        return None
 
     def may_use(self, value: Value) -> bool:
         """Return whether an initializer's elements may be used: a caller may give an input's default another value.
@@ -183,63 +290,171 @@ class Engine:
         if value in self.main_inputs and self.model.ir_version >= 4:
             if self.open_defaults:
                 return False
-            self.assumptions.setdefault(("default-kept", 0, 0), value.name)
+            self.assumptions.setdefault(("default-kept", 0, 0), value)
         return True
 
     def assume(self, kind: str, a: Dim, b: Dim) -> None:
         """Note something that a run implies and an answer depends on."""
         if isinstance(a, int) and isinstance(b, int):
             return
-        self.assumptions.setdefault((kind, a, b), self.label())
+        key = (kind, a, b)
+        if key not in self.assumptions:
+            self.assumptions[key] = (self.level, self.index, self.activation.call.node)
+            if kind == "joined-dims":
+                self.scope.join(a, b)
+
+    def constrain(self, relation: str, a: Dim, b: Dim) -> None:
+        """Note an equality or inequality that holds in every run; rules state one through the scope."""
+        key = (relation, a, b)
+        if key not in self.constraints:
+            node = None if self.activation is None else self.activation.call.node
+            self.constraints[key] = (self.level, self.index, node)
+            if self.log is not None:
+                self.log.note(self, "bound" if relation == ">=" else "constraint", None, a, b)
 
     def warn(self, code: str, message: str) -> None:
         """Note something odd about the node in hand."""
         self.issue(code, message, "warning")
 
+    def tell(self, kind: str, what: object) -> None:
+        """Note a step of a rule for the log: the branch that is taken, a state that is joined."""
+        if self.log is not None:
+            self.log.note(self, kind, None, None, what)
+
     def run_body(
-        self, graph: Graph, types: Sequence[Type | None], contents: Sequence[Content | None]
+        self,
+        graph: Graph,
+        types: Sequence[Type | None],
+        contents: Sequence[Content | None] = (),
+        *,
+        varied: Set[int] = frozenset(),
     ) -> list[Fact | None]:
-        """Walk a body of the node in hand; its values join the activation's tables."""
-        activation = self.activation
-        call, node, index = activation.call, self.node, self.index
-        opset = call.opset
+        """Walk a body of the node in hand; its values join the activation's tables.
+
+        What the file declares of the inputs at the positions `varied` is not taken: it is known to differ from one
+        iteration to the next.
+        """
+        self.frames += 1
+        most = self.limits.max_frames
+        if self.depth >= DEEPEST or (most is not None and self.frames > most):
+            self.overfull()
+            return [None] * len(graph.outputs)
+        caller, level, index = self.activation, self.level, self.index
+        node, opset = caller.call.node, caller.call.opset
+        home = caller.passed.get(graph)
+        activation = caller if home is None else functions.borrow(self, graph, home, caller, node)
+        self.level = Level(graph, level, node, index, attribute_of(node, graph) or passed_as(node, graph, caller))
+        if home is not None:
+            caller.foreign[node, self.level.attribute or ""] = activation
+            activation.level = self.level
+        self.activation = activation
+        claims = activation.claims
         for at, value in enumerate(graph.inputs):
             kind = types[at] if at < len(types) else None
-            content = contents[at] if at < len(contents) else None
+            if value in claims and at not in varied:
+                kind = merge(self, value, kind, claims[value])
             if kind is None:
                 activation.types.pop(value, None)
             else:
                 activation.types[value] = kind
-            activation.contents[value] = content
-        self.enter(graph, activation, set(graph.inputs))
-        self.walk(graph, activation)
-        call.node, call.opset, self.node, self.index = node, opset, node, index  # type: ignore[assignment]
-        found: list[Fact | None] = []
-        for value in graph.outputs:
-            kind = activation.types.get(value)
-            content = activation.contents.get(value)
-            if content is None and value in activation.constants:
-                content = self.content_of(value)
-            found.append(None if kind is None and content is None else Fact(kind, content))
+            activation.contents[value] = contents[at] if at < len(contents) else None
+        self.enter(graph, activation, frozenset(graph.inputs))
+        self.depth += 1
+        self.run(graph, activation)
+        self.depth -= 1
+        found = [self.outcome(activation, value) for value in graph.outputs]
+        self.activation, self.level, self.index = caller, level, index
+        caller.call.node, caller.call.opset = node, opset
         return found
 
+    def outcome(self, activation: Activation, value: Value) -> Fact | None:
+        """Return what is known of a value that a body or a function returns."""
+        kind = activation.types.get(value)
+        content = activation.contents.get(value)
+        if content is None and kind is not None and (value in activation.constants or value in activation.borrowed):
+            content = self.content_of(value)
+        return None if kind is None else Fact(kind, content)
+
+    def overfull(self) -> None:
+        """Report once that some bodies or calls were left out."""
+        if not self.full:
+            self.full = True
+            if self.depth >= DEEPEST:
+                message, hint = f"bodies and calls nest more than {DEEPEST} deep; what is deeper stays unknown", None
+            else:
+                message = f"more than {self.limits.max_frames} bodies and calls were walked; the rest stays unknown"
+                hint = "raise Limits(max_frames=...) if you trust this model"
+            self.issue("limit-exceeded", message, "warning", hint)
+
+    # ------------------------------------------------------------------ passes that may turn out not to count
+
+    def begin(self) -> tuple[int, ...]:
+        """Start a pass over a body that may not be the last; `undo` or `keep` ends it."""
+        self.tentative += 1
+        return (len(self.issues), len(self.assumptions), len(self.constraints), len(self.equalities), len(self.made),
+                0 if self.log is None else len(self.log.events))  # fmt: skip
+
+    def undo(self, mark: tuple[int, ...]) -> None:
+        """Forget what was noted since the mark."""
+        self.tentative -= 1
+        del self.issues[mark[0] :], self.spots[mark[0] :]
+        for noted, count in ((self.assumptions, mark[1]), (self.constraints, mark[2])):
+            while len(noted) > count:
+                noted.popitem()
+        del self.equalities[mark[3] :]
+        for outcome in self.made[mark[4] :]:
+            outcome.undone = True
+        del self.made[mark[4] :]
+        if self.log is not None:
+            del self.log.events[mark[5] :]
+
+    def keep(self, mark: tuple[int, ...]) -> None:
+        """Let what was noted since the mark stand; in strict mode its first error is raised now."""
+        self.tentative -= 1
+        if self.strict and not self.tentative:
+            for issue in islice(self.issues, mark[0], None):
+                if issue.severity == "error":
+                    raise OnnxError(issue)
+        if self.log is not None and not self.tentative:
+            self.log.flush()
+
     # ------------------------------------------------------------------ trouble
-
-    def label(self) -> str:
-        """Word the node in hand."""
-        node = self.node
-        return "" if node is None else node_label(node.name, node.op_type, self.index)
-
-    def refuse(self, refused: Refused) -> None:
-        """Turn a rule's refusal into an issue; raise it in strict mode."""
-        self.issue(refused.code, refused.message, "error", refused.hint, refused.attribute)
 
     def issue(
         self, code: str, message: str, severity: str, hint: str | None = None, attribute: str | None = None
     ) -> None:
-        """Record an issue at the node in hand."""
-        place = Place(source=self.model.source, node=self.label() or None, attribute=attribute)
-        issue = Issue(code, message, place, hint, severity)
-        if self.strict and severity == "error":
+        """Record an issue at the node in hand; in strict mode, raise an error."""
+        node = self.activation.call.node
+        label = None if node is None else node_label(node.name, node.op_type, self.index)
+        place = Place(source=self.model.source, graph=self.level.text, node=label, attribute=attribute)
+        self.add(Issue(code, message, place, hint, severity))
+
+    def issue_of(self, value: Value, code: str, message: str) -> None:
+        """Record an issue of a value, when the walk is over."""
+        self.issues.append(Issue(code, message, Place(source=self.model.source, value=value.name), severity="warning"))
+        self.spots.append(self.level)
+
+    def add(self, issue: Issue) -> None:
+        """Record an issue; in strict mode, raise an error unless the pass may not count."""
+        if self.strict and issue.severity == "error" and not self.tentative:
             raise OnnxError(issue)
         self.issues.append(issue)
+        self.spots.append(self.level)
+        if self.log is not None:
+            self.log.note(self, "issue", None, None, issue)
+
+
+def without(node: Node, absent: Set[Value]) -> Node:
+    """Return a node as it is when the call leaves out some of what it reads."""
+    if any(value in absent for value in node.inputs):
+        return node.replace(inputs=tuple(None if value in absent else value for value in node.inputs))
+    return node
+
+
+def passed_as(node: Node, graph: Graph, activation: Activation) -> str | None:
+    """Return the attribute that stands for a body which the caller of a function passed."""
+    for name, attr in node.attrs.items():
+        ref = getattr(attr, "ref", None)
+        if ref is not None and ref in activation.bound and activation.bound[ref].value is graph:
+            return name
+    return None

@@ -1,31 +1,290 @@
-"""Hold what an inference found, and answer questions about it."""
+"""Infer types and shapes of a whole model, and hold what was found."""
 
 from __future__ import annotations
 
-from sardonyx.records import record
+from sardonyx.errors import Issue, node_label
+from sardonyx.infer.engine import Engine
+from sardonyx.infer.frames import Frame, Frames, find_frame
+from sardonyx.infer.functions import agreed
+from sardonyx.infer.merge import each
+from sardonyx.infer.naming import Naming
+from sardonyx.ir.types import OptionalType, SequenceType
+from sardonyx.limits import DEFAULT
+from sardonyx.ops.common.join import mapped
+from sardonyx.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sardonyx.errors import Issue
-    from sardonyx.ir.graph import Model
+    from collections.abc import Callable, Mapping
+
+    from sardonyx.dims import Dim, Symbol
+    from sardonyx.infer.activation import Activation
+    from sardonyx.infer.coverage import Coverage
+    from sardonyx.infer.engine import Spot
+    from sardonyx.infer.events import Event
+    from sardonyx.infer.explain import Explanation
+    from sardonyx.ir.graph import Function, Graph, Model, Node, Value
+    from sardonyx.ir.types import Type
+    from sardonyx.limits import Limits
 
 
 @record
+class Assumption:
+    """Something that an inferred type depends on and that a run implies (decision S4)."""
+
+    kind: str
+    """`reshape-zero`, `window-fits`, `joined-dims`, `divisor-not-zero`, `default-kept` or `claim-taken`."""
+    a: Dim
+    b: Dim
+    """The dims it is about; both 0 when it is about a value as a whole."""
+    place: str
+    """The node, or value, that needed it first; nodes of bodies and functions with the way there."""
+
+    def __str__(self) -> str:
+        text = SENTENCES[self.kind]
+        if self.kind == "claim-taken" and self.a != self.b:
+            text = "{a} is {b}, as declared"
+        return f"{text.format(a=self.a, b=self.b)} ({self.place})"
+
+
+SENTENCES = {
+    "reshape-zero": "{a} is not 0, or equal to {b}",
+    "window-fits": "a window of {b} fits into {a}",
+    "joined-dims": "{a} is equal to {b}",
+    "divisor-not-zero": "{a} is not 0",
+    "default-kept": "the input keeps its default",
+    "claim-taken": "the type is as declared",
+}
+
+
+@record
+class Constraint:
+    """An equality or inequality of dims that holds in every run that works."""
+
+    relation: str
+    """`==` or `>=`."""
+    a: Dim
+    b: Dim
+    place: str
+    """The value that declares it, or the node it follows from; with the way there."""
+
+    def __str__(self) -> str:
+        return f"{self.a} {self.relation} {self.b} ({self.place})"
+
+
 class Inference:
     """The outcome of `infer_shapes`."""
 
-    model: Model
-    """The model with its table of types filled."""
-    issues: tuple[Issue, ...]
-    """What is wrong or odd, in the order in which it was met."""
+    __slots__ = ("activation", "assumptions", "constraints", "engine", "events", "issues", "model", "naming")
+
+    def __init__(self, engine: Engine, activation: Activation, naming: Naming, model: Model) -> None:
+        self.engine = engine
+        self.activation = activation
+        self.naming = naming
+        self.model = model
+        """The model, every node the same object, with its table of types filled."""
+        self.issues: tuple[Issue, ...] = tuple(engine.issues)
+        """What is wrong or odd, in the order in which it was met."""
+        self.assumptions = tuple(assumptions(engine, naming))
+        """What the types depend on; each once, with the first place that needed it."""
+        self.constraints = tuple(constraints(engine, naming))
+        """What claims and operators say of dims beyond that; bodies' and functions' too."""
+        self.events: tuple[Event, ...] = () if engine.log is None else tuple(engine.log.events)
+        """The log, when it was asked for."""
+
+    def coverage(self) -> Coverage:
+        """Return how much is known of the values of the main graph and its bodies."""
+        from sardonyx.infer.coverage import cover
+
+        return cover(self)
+
+    def explain(self, value: Value | str, dim: int | None = None) -> Explanation:
+        """Return why a value has the type it has, step by step from the graph's inputs; `dim` asks about one axis.
+
+        `value` may be the name of a value of the main graph, or of a body when no other has that name.
+
+        Raises:
+            ValueError: there is no such value, or it has no such axis.
+        """
+        from sardonyx.infer.explain import explain
+
+        return explain(self, value, dim)
+
+    @property
+    def frames(self) -> Mapping[tuple[tuple[int, str | None], ...], Frame]:
+        """Every activation: path to `Frame`; the main graph is at `()`. A path is made of (node index, attribute)."""
+        return Frames(self)
+
+    def frame(self, *steps: tuple[Node | int, str | None]) -> Frame:
+        """Return the activation that some steps lead to: (node or its index, attribute), None for a function call.
+
+        Raises:
+            KeyError: a step leads nowhere.
+        """
+        return find_frame(self, steps)
+
+    def __repr__(self) -> str:
+        return f"<Inference of {self.model!r}: {len(self.issues)} issues>"
 
 
-def infer_shapes(model: Model, *, mode: str = "permissive") -> Inference:
-    """Infer element types and shapes of every value of a model."""
-    from sardonyx.infer.engine import Engine
-    from sardonyx.limits import DEFAULT
+def infer_shapes(
+    model: Model,
+    *,
+    mode: str = "permissive",
+    assume: str | None = None,
+    bind: Mapping[str, int] | None = None,
+    events: bool | Callable[[Event], None] = False,
+    limits: Limits | None = None,
+    defaults: str = "keep",
+) -> Inference:
+    """Infer element type and shape of every value, in bodies and functions too; what is said is true of every run.
 
-    engine = Engine(model, strict=mode == "strict", open_defaults=False, limits=DEFAULT)
+    Args:
+        model: stays as it is; the result's model shares every node with it.
+        mode: `"permissive"` records what is wrong as issues and goes on; `"strict"` raises the first error.
+        assume: `"unify"` lets names that an operator would like to be equal become one.
+        bind: sizes of dims by their names in the model's inputs, put in before anything is inferred.
+        events: True keeps a log of every step (`Inference.events`); a function is called with each step instead.
+        limits: upper bounds on what inference may cost; `max_frames` counts walks of bodies and functions.
+        defaults: `"keep"` uses the elements of initializers that a caller could override, and notes that as an
+            assumption; `"open"` does not.
+
+    Raises:
+        OnnxError: in strict mode, the first contradiction.
+        ValueError: an argument means nothing, or `bind` names a dim that no input has.
+    """
+    for given, possible, name in (
+        (mode, ("permissive", "strict"), "mode"),
+        (assume, (None, "unify"), "assume"),
+        (defaults, ("keep", "open"), "defaults"),
+    ):
+        if given not in possible:
+            raise ValueError(f"{name}={given!r} is none of {', '.join(map(repr, possible))}")
+    log = None
+    if events:
+        from sardonyx.infer.events import Log
+
+        log = Log(events if callable(events) else None)
+    engine = Engine(
+        model,
+        strict=mode == "strict",
+        open_defaults=defaults == "open",
+        limits=limits or DEFAULT,
+        unify=assume == "unify",
+        log=log,
+    )
     graph = model.graph
-    activation = engine.run_main({value: graph.types[value] for value in graph.inputs if value in graph.types})
-    return Inference(model.replace(graph=graph.replace(types=activation.types)), tuple(engine.issues))
+    types = input_types(engine, graph)
+    if bind:
+        types, claims = bound(engine, types, bind)
+        activation = engine.run_main(types, claims=claims)
+    else:
+        activation = engine.run_main(types)
+    naming = Naming(engine)
+    tables = [activation, *activation.foreign.values()]
+    for made in engine.activations.values():
+        for one in made:
+            tables += [one, *one.foreign.values()]
+    for one in tables:
+        naming.table(one.types)
+    for value, kind in graph.types.items():  # of bodies that nothing walked, what the file says
+        if value not in activation.types:
+            activation.types[value] = kind
+    functions = model.functions
+    if engine.activations:
+        functions = {key: with_types(one, engine.activations.get(one)) for key, one in functions.items()}
+    made_model: Model = replace(model, graph=replace(graph, types=activation.types), functions=functions)
+    return Inference(engine, activation, naming, made_model)
+
+
+def input_types(engine: Engine, graph: Graph) -> dict[Value, Type]:
+    """Return the types of the main graph's inputs: facts. Before IR 4 one that has a default is a constant."""
+    found: dict[Value, Type] = {}
+    dims: set[Dim] = set()
+
+    def collect(dim: Dim) -> Dim:
+        dims.add(dim)
+        return dim
+
+    constants = graph.initializers if engine.model.ir_version < 4 else {}
+    for value in graph.inputs:
+        kind = graph.types.get(value)
+        if kind is not None and value not in constants:
+            mapped(kind, collect)
+            found[value] = kind
+    engine.scope.input_dims = frozenset(dims)
+    return {value: given(engine, kind) for value, kind in found.items()}
+
+
+def given(engine: Engine, kind: Type) -> Type:
+    """Return the type of an input as inference uses it: a sequence has a length, its elements differ where unnamed."""
+    if isinstance(kind, SequenceType):
+        return SequenceType(each(engine, kind.elem), None, engine.scope.fresh("length"))
+    if isinstance(kind, OptionalType) and kind.elem is not None:
+        return OptionalType(given(engine, kind.elem))
+    return kind
+
+
+def bound(
+    engine: Engine, types: Mapping[Value, Type], bind: Mapping[str, int]
+) -> tuple[dict[Value, Type], dict[Value, Type]]:
+    """Return the types of inputs, and the claims, with sizes put in for symbols."""
+    names = {symbol.name: symbol for dim in engine.scope.input_dims for symbol in dim.symbols if not symbol.anonymous}  # type: ignore[union-attr]
+    sizes: dict[Symbol, Dim] = {}
+    for name, size in bind.items():
+        if name not in names:
+            known = ", ".join(sorted(names)) or "none"
+            raise ValueError(f"no input has a dim named {name!r}; those that are named: {known}")
+        if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+            raise ValueError(f"{name}={size!r} is no size")
+        sizes[names[name]] = size
+    scope = engine.scope
+
+    def put(dim: Dim) -> Dim:
+        return scope.substitute(dim, sizes)
+
+    claims = {value: mapped(kind, put) for value, kind in engine.model.graph.types.items()}
+    scope.input_dims = frozenset(put(dim) for dim in scope.input_dims)
+    return {value: mapped(kind, put) for value, kind in types.items()}, claims
+
+
+def with_types(function: Function, activations: list[Activation] | None) -> Function:
+    """Return a function whose body has the types that all its calls agree on."""
+    if not activations:
+        return function
+    body = replace(function.body, types=agreed([one.types for one in activations]))
+    made: Function = replace(function, body=body)
+    return made
+
+
+def assumptions(engine: Engine, naming: Naming) -> list[Assumption]:
+    """Return what was assumed, by final names; what is plain then is left out."""
+    found: dict[tuple[str, Dim, Dim], Assumption] = {}
+    for (kind, a, b), place in engine.assumptions.items():
+        left = a if kind == "claim-taken" else naming.dim(a)
+        right = naming.dim(b)
+        if kind in ("joined-dims", "reshape-zero") and left == right:
+            continue
+        found.setdefault((kind, left, right), Assumption(kind, left, right, worded(place)))
+    return list(found.values())
+
+
+def constraints(engine: Engine, naming: Naming) -> list[Constraint]:
+    """Return what must hold, by final names; what is plain then is left out."""
+    found: dict[tuple[str, Dim, Dim], Constraint] = {}
+    for (relation, a, b), place in engine.constraints.items():
+        left, right = naming.dim(a), naming.dim(b)
+        if left == right or (isinstance(left, int) and isinstance(right, int) and relation == ">=" and left >= right):
+            continue
+        found.setdefault((relation, left, right), Constraint(relation, left, right, worded(place)))
+    return list(found.values())
+
+
+def worded(place: Spot | Value) -> str:
+    """Word where something was noted."""
+    if not isinstance(place, tuple):
+        return f"value {place.name!r}"
+    level, index, node = place
+    way = level.text
+    label = "" if node is None else node_label(node.name, node.op_type, index)
+    return f"{way}, {label}" if way and label else way or label

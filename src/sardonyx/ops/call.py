@@ -20,7 +20,7 @@ from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
     from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
     from sardonyx.dims import Dim, Expr, Scope, Symbol
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     class Service(Protocol):
         """What the engine does for a rule."""
 
-        scope: Scope
+        @property
+        def scope(self) -> Scope: ...
 
         def content_of(self, value: Value) -> Content | None: ...
 
@@ -45,8 +46,21 @@ if TYPE_CHECKING:
         def warn(self, code: str, message: str) -> None: ...
 
         def run_body(
-            self, graph: Graph, types: Sequence[Type | None], contents: Sequence[Content | None]
+            self,
+            graph: Graph,
+            types: Sequence[Type | None],
+            contents: Sequence[Content | None],
+            *,
+            varied: Set[int],
         ) -> list[Fact | None]: ...
+
+        def begin(self) -> tuple[int, ...]: ...
+
+        def undo(self, mark: tuple[int, ...]) -> None: ...
+
+        def keep(self, mark: tuple[int, ...]) -> None: ...
+
+        def tell(self, kind: str, what: object) -> None: ...
 
 
 MOST_ELEMENTS = 1024
@@ -303,7 +317,7 @@ class Call:
     def graph(self, name: Str) -> Graph:
         """Return a GRAPH attribute."""
         found: Graph = self.required(name, self.attr(name, AttrKind.GRAPH, MISSING))
-        return found  # noqa: RET504  # for the type
+        return found  # for the type
 
     def required(self, name: Str, found: Any) -> Any:
         """Refuse a node that lacks a required attribute."""
@@ -344,10 +358,19 @@ class Call:
         self.service.warn(code, message)
 
     def run_body(
-        self, graph: Graph, types: Sequence[Type | None], contents: Sequence[Content | None] = ()
+        self,
+        graph: Graph,
+        types: Sequence[Type | None],
+        contents: Sequence[Content | None] = (),
+        *,
+        varied: Set[Int] = frozenset(),
     ) -> list[Fact | None]:
-        """Infer a body whose inputs have these types and contents; return what is known of its outputs."""
-        return self.service.run_body(graph, types, contents)
+        """Infer a body whose inputs have these types and contents; return what is known of its outputs.
+
+        Declared types are not taken for the inputs at the positions `varied`: they differ between iterations. What a
+        pass notes that turns out not to be the last is taken back between `service.begin` and `service.undo`.
+        """
+        return self.service.run_body(graph, types, contents, varied=varied)
 
     def fail(self, code: Str, message: Str, *, attr: Str | None = None, hint: Str | None = None) -> NoReturn:
         """Refuse the node: it cannot run. The message is one sentence; the engine adds the place."""

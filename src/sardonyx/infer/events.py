@@ -1,0 +1,73 @@
+"""Keep a log of every step of an inference, or hand each step to a function as it happens (decision S10)."""
+
+from __future__ import annotations
+
+from sardonyx.records import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sardonyx.infer.activation import Step
+    from sardonyx.infer.engine import Engine
+    from sardonyx.ir.graph import Node, Value
+
+KINDS = ("typed", "refined", "done", "constraint", "bound", "branch", "joined", "issue")
+
+
+@record
+class Event:
+    """One step."""
+
+    kind: str
+    """`typed`, `refined` (a claim or a further pass changed a type), `done` (a node), `constraint`, `bound`, `branch`
+    (an If takes one), `joined` (a Loop or Scan joins a state with what an iteration makes of it), `issue`."""
+    path: tuple[Step, ...]
+    """The frame: (node index, attribute) for each level."""
+    node: Node | None
+    """The node in hand."""
+    index: int
+    """Its position in its graph."""
+    value: Value | None
+    """The value that was typed, or whose claim says something."""
+    before: object
+    """The type, or the one side of a relation, that was known before."""
+    after: object
+    """The type, the other side of the relation, the branch, or the issue."""
+    used: tuple[Value, ...] = ()
+    """The values that the step used."""
+
+    def __str__(self) -> str:
+        name = "" if self.value is None else f" {self.value.name}"
+        arrow = f"{self.before} -> {self.after}" if self.before is not None else f"{self.after}"
+        return f"{self.kind}{name}: {arrow}"
+
+
+class Log:
+    """The events of one inference; those of passes that turn out not to count are taken back."""
+
+    def __init__(self, stream: Callable[[Event], None] | None) -> None:
+        self.stream = stream
+        self.events: list[Event] = []
+
+    def note(
+        self,
+        engine: Engine,
+        kind: str,
+        value: Value | None,
+        before: object,
+        after: object,
+        used: tuple[Value, ...] = (),
+    ) -> None:
+        """Append an event."""
+        node = None if engine.activation is None else engine.activation.call.node
+        self.events.append(Event(kind, engine.level.path, node, engine.index, value, before, after, used))
+        if self.stream is not None and not engine.tentative:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what stands from now on."""
+        if self.stream is not None:
+            events, self.events = self.events, []
+            for event in events:
+                self.stream(event)

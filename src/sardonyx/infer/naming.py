@@ -1,0 +1,80 @@
+"""Give anonymous symbols their authors' names back, everywhere at once, and take out sizes that no tensor can have."""
+
+from __future__ import annotations
+
+from sardonyx.dims import DIM_MAX, Expr, Symbol, TooLarge
+from sardonyx.dims.solve import solve
+from sardonyx.ops.common.join import mapped, mapped_element
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sardonyx.dims import Dim
+    from sardonyx.infer.engine import Engine
+    from sardonyx.ir.graph import Value
+    from sardonyx.ir.types import Type
+    from sardonyx.ops.call import Content
+
+
+class Naming:
+    """What symbols are called once all claims are in."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.scope = engine.scope
+        names: dict[Symbol, Dim] = dict(engine.renames)
+        if engine.equalities:
+            for symbol, dim in solve(engine.scope, [*engine.renames.items(), *engine.equalities]).items():
+                names.setdefault(symbol, dim)
+        for symbol in engine.scope.merged:
+            names[symbol] = engine.scope.settled(symbol)
+        self.names = names
+        self.dims: dict[Dim, Dim] = {}
+        self.types: dict[int, tuple[Type, Type]] = {}
+
+    def dim(self, dim: Dim) -> Dim:
+        """Return a dim by its final name."""
+        if isinstance(dim, int):
+            return dim
+        found = self.dims.get(dim)
+        if found is None:
+            try:
+                found = self.scope.substitute(dim, self.names)
+                if isinstance(found, Expr) and found is not dim and not isinstance(dim, Symbol):
+                    found = self.scope.substitute(found, self.names)  # what a solution was written in
+            except (TooLarge, ValueError, ZeroDivisionError):
+                found = self.scope.fresh()
+            self.dims[dim] = found
+        return found
+
+    def table(self, types: dict[Value, Type]) -> None:
+        """Rename every type of a table, in place; a size that is none becomes unknown, with an issue."""
+        known, named = self.types, bool(self.names)
+        for value, kind in types.items():
+            pair = known.get(id(kind))
+            if pair is None:  # the type is kept too, so that its id stays its own
+                pair = known[id(kind)] = kind, self.type(kind, value) if named or not is_sound(kind) else kind
+            if pair[1] is not kind:
+                types[value] = pair[1]
+
+    def type(self, kind: Type, value: Value) -> Type:
+        """Return a type by its final names."""
+
+        def checked(dim: Dim) -> Dim:
+            dim = self.dim(dim)
+            if isinstance(dim, int) and not 0 <= dim <= DIM_MAX:
+                message = f"{value.name!r} has a dim of {dim}, which no tensor has"
+                self.engine.issue_of(value, "size-out-of-range", message)
+                return self.scope.fresh()
+            return dim
+
+        return mapped(kind, checked, numbers=True)
+
+    def content(self, content: Content | None) -> Content | None:
+        """Return elements by their final names."""
+        return None if content is None else tuple([mapped_element(one, self.dim) for one in content])
+
+
+def is_sound(kind: Type) -> bool:
+    """Whether no dim of a type is a number that cannot be a size."""
+    shape: tuple[Dim, ...] | None = getattr(kind, "shape", ())
+    return not shape or all(not isinstance(dim, int) or 0 <= dim <= DIM_MAX for dim in shape)

@@ -1,0 +1,78 @@
+"""Let a scope tell the inference what rules record in it, and merge names where the caller asked for it."""
+
+from __future__ import annotations
+
+from sardonyx.dims import Scope
+from sardonyx.dims.expr import Expr, Symbol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sardonyx.dims import Dim
+    from sardonyx.dims.pool import Pool
+    from sardonyx.infer.engine import Engine
+
+
+class InferenceScope(Scope):
+    """The scope of one inference: a child of the model's."""
+
+    __slots__ = ("engine", "input_dims", "merged", "unify")
+
+    def __init__(self, parent: Scope | None, engine: Engine, unify: bool) -> None:
+        super().__init__(Scope() if parent is None else parent)
+        self.engine = engine
+        self.unify = unify
+        self.merged: dict[Symbol, Dim] = {}
+        """With `unify`: declared names and what stands for each."""
+        self.input_dims: frozenset[Dim] = frozenset()
+        """The dims that the main graph's inputs declare."""
+
+    def is_own(self, dim: Expr) -> bool:
+        """Whether a dim is written in the model's symbols or this inference's, not in those of another inference."""
+        pool: Pool | None = self.pool
+        while pool is not None:
+            if pool is dim.pool:
+                return True
+            pool = pool.parent
+        return False
+
+    def assume_at_least(self, a: Dim, b: Dim) -> bool:
+        """Record `a >= b`, also as a constraint of the inference; return False when it is provably wrong."""
+        known = self.at_least(a, b)
+        if known is not None:
+            return known
+        self.engine.constrain(">=", a, b)
+        return super().assume_at_least(a, b)
+
+    def broadcast(self, *dims: Dim) -> Dim:
+        """Return the dim that is not 1; with `unify`, two names become one."""
+        if self.unify:
+            wide = [dim for dim in dims if dim != 1]
+            for dim in wide[1:]:
+                if self.join(wide[0], dim):
+                    self.engine.assume("joined-dims", wide[0], dim)
+            if wide:
+                return super().broadcast(*[self.settled(dim) for dim in wide])
+        return super().broadcast(*dims)
+
+    def join(self, a: Dim, b: Dim) -> bool:
+        """With `unify`, let two dims be one from now on; return whether they were not."""
+        if not self.unify:
+            return False
+        a, b = self.settled(a), self.settled(b)
+        if a == b:
+            return False
+        if isinstance(b, Symbol) and not (isinstance(a, Expr) and b in a.symbols):
+            self.merged[b] = a
+        elif isinstance(a, Symbol) and not (isinstance(b, Expr) and a in b.symbols):
+            self.merged[a] = b
+        else:
+            return False
+        return True
+
+    def settled(self, dim: Dim) -> Dim:
+        """Return what stands for a dim."""
+        seen = 0
+        while isinstance(dim, Symbol) and dim in self.merged and seen < len(self.merged):
+            dim = self.merged[dim]
+            seen += 1
+        return dim

@@ -1,0 +1,110 @@
+"""Compare a node with its operator's signature: how many inputs and outputs, of which types.
+
+Both are looked at once for all nodes that are alike, so that the walk pays a lookup for each.
+"""
+
+from __future__ import annotations
+
+from sardonyx.ir.types import TensorType
+from sardonyx.ops.signatures import signature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sardonyx.ir.graph import Node, Value
+    from sardonyx.ir.types import Type
+    from sardonyx.ops.signatures import Signature
+
+    Problem = tuple[str, str]
+
+NO_PROBLEMS: tuple[Problem, ...] = ()
+SHOWN = 6
+"""Types that a message lists before it leaves some out."""
+
+
+class Checks:
+    """What one operator takes under one opset."""
+
+    __slots__ = ("known", "signature")
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.known: dict[object, tuple[Problem, ...]] = {}
+        """(types of the inputs, number of outputs) to what is wrong with such a node."""
+
+    def problems(self, node: Node, types: Mapping[Value, Type]) -> tuple[Problem, ...]:
+        """Return (code, message) for everything that does not fit the signature."""
+        key: list[object] = [len(node.outputs)]
+        for value in node.inputs:
+            if value is None:
+                key.append(0)
+            else:
+                kind = types.get(value)
+                if type(kind) is TensorType:
+                    key.append(kind.dtype)
+                else:
+                    key.append(None if kind is None else kind.type_str)
+        handle = tuple(key)
+        found = self.known.get(handle)
+        if found is None:
+            found = self.known[handle] = tuple(self.look(node, types)) or NO_PROBLEMS
+        return found
+
+    def look(self, node: Node, types: Mapping[Value, Type]) -> list[Problem]:
+        """Compare one node with the signature."""
+        signature, found = self.signature, []
+        for what, given, least, most in (
+            ("inputs", len(node.inputs), signature.min_inputs, signature.max_inputs),
+            ("outputs", len(node.outputs), signature.min_outputs, signature.max_outputs),
+        ):
+            if given < least:
+                code = "missing-input" if what == "inputs" else "wrong-count"
+                found.append((code, f"{given} {what} are given, at least {least} are needed"))
+            elif most is not None and given > most:
+                found.append(("wrong-count", f"{given} {what} are given, at most {most} are possible"))
+        bound: dict[str, tuple[str, str]] = {}
+        for at, value in enumerate(node.inputs):
+            formal = signature.input(at)
+            if formal is None:
+                break
+            if value is None:
+                if formal.option == "single":
+                    found.append(("missing-input", f"input {formal.name!r} is required, but is not given"))
+                continue
+            kind = types.get(value)
+            text = None if kind is None else text_of(kind)
+            if text is None:
+                continue
+            if text not in formal.types:
+                code = "bad-element-type" if isinstance(kind, TensorType) else "wrong-kind"
+                found.append((code, f"input {formal.name!r} is a {text}; {allowed(formal.types)}"))
+                continue
+            if not formal.homogeneous or formal.type_str not in signature.type_constraints:
+                continue
+            first = bound.setdefault(formal.type_str, (text, formal.name))
+            if first[0] != text:
+                message = (
+                    f"input {formal.name!r} is a {text} but input {first[1]!r}, which must be alike, is a {first[0]}"
+                )
+                found.append(("bad-element-type", message))
+        return found
+
+
+def text_of(kind: Type) -> str | None:
+    """Return a type as signatures spell it, None when part of it is not known."""
+    text = kind.type_str
+    return None if "()" in text or "(," in text or ",)" in text else text
+
+
+def allowed(types: frozenset[str]) -> str:
+    """Word a set of types."""
+    names = sorted(types)
+    shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    return f"the operator takes {shown}"
+
+
+def checks_of(domain: str, op_type: str, opset: int) -> Checks | None:
+    """Return what an operator takes, None when its signature is not known."""
+    found = signature(domain, op_type, opset)
+    return None if found is None else Checks(found)
