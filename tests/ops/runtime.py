@@ -69,12 +69,15 @@ def runtime():
 
 
 def ran(op_type, inputs, outputs, /, *, domain="com.microsoft", opset=None, sizes=(), feed=None, runs=1, least=None,
-        deeper=True, **attributes):  # fmt: skip
+        deeper=True, given=None, **attributes):  # fmt: skip
     """Check a case, then run it; `sizes` are further assignments, `feed` maps positions of inputs to values.
+
+    `given` has attributes whose names are arguments here, which no rule asks for.
 
     At least `runs` assignments must run. An output `-` is omitted.
     """
     outcome = case(op_type, inputs, outputs, domain=domain, opset=opset, least=least, deeper=deeper, **attributes)
+    attributes = {**attributes, **(given or {})}
     if not HAS_RUNTIME:
         return outcome
     wanted = pieces(outputs, None)
