@@ -47,7 +47,7 @@ class Windows:
 def read_windows(call: Call, kernel: Sequence[Dim | None]) -> Windows:
     """Read `strides`, `dilations`, `pads` and `auto_pad` for windows of this kernel."""
     count = len(kernel)
-    auto_pad = AUTO_PADS.get(call.str("auto_pad", "NOTSET"))
+    auto_pad = AUTO_PADS.get(call.str("auto_pad", NONE))
     if auto_pad is None:
         call.fail("bad-attribute", f"{call.str('auto_pad')!r} is no way to pad", attr="auto_pad")
     pads = per_axis(call, "pads", 2 * count, 0, 0)
@@ -80,10 +80,17 @@ def slide(
 
     `ceil` counts a last window that hangs over the end, unless it would start beyond the axis and its padding in front.
     """
-    return [
-        attempt(call, lambda size=size, axis=axis: stops(call, size, windows, axis, ceil, pool))  # type: ignore[misc]
-        for axis, size in enumerate(sizes)
-    ]
+    found: list[Dim] = []
+    plain = windows.auto_pad == NONE and not ceil
+    for axis, size in enumerate(sizes):
+        kernel = windows.kernel[axis]
+        if plain and type(size) is int and type(kernel) is int:  # most often, and then without asking anybody
+            room = size + windows.begins[axis] + windows.ends[axis] - (kernel - 1) * windows.dilations[axis] - 1
+            if room >= 0:
+                found.append(room // windows.strides[axis] + 1)
+                continue
+        found.append(attempt(call, lambda size=size, axis=axis: stops(call, size, windows, axis, ceil, pool)))  # type: ignore[misc]
+    return found
 
 
 def stops(call: Call, size: Dim | None, windows: Windows, axis: int, ceil: bool, pool: bool) -> Dim:

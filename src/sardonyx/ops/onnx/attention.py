@@ -18,7 +18,7 @@ rules = Rules("")
 
 
 @rules("Attention", since=23)
-def attention(call: Call) -> tuple[Answer, ...]:
+def attention(call: Call) -> Answer | tuple[Answer, ...]:
     """Attend from Q to K and V, each [batch, heads, length, size] or [batch, length, heads*size].
 
     The present keys and values are the past ones with the new ones behind them.
@@ -33,7 +33,7 @@ def attention(call: Call) -> tuple[Answer, ...]:
         width = call.fresh() if values is None else values[3]
         y = (batch, heads, length, width) if len(q.shape) == 4 else (batch, length, times(call, heads, width))
     if call.outputs == 1:
-        return (TensorType(q.dtype, y),)
+        return TensorType(q.dtype, y)
     present_keys = extended(call, call.peek(4), keys, call.has(4))
     present_values = extended(call, call.peek(5), values, call.has(5))
     total = present_keys[2]

@@ -85,7 +85,7 @@ def kernel_of(call: Call, x: Shape | None, w: Shape | None) -> Sequence[Dim | No
             f"kernel_shape has {len(given)} entries for {len(known) - 2} spatial axes",
             attr="kernel_shape",
         )
-    if w is not None:
+    if w is not None and given != w[2:]:
         for size, dim in zip(given, w[2:], strict=True):
             same(call, size, dim, "kernel_shape and the spatial dims of W")
     return given

@@ -55,31 +55,33 @@ def with_channels(call: Call, x: Shape | None, scale: object) -> Shape | None:
     return x if channels is x[1] else (x[0], channels, *x[2:])
 
 
-def batch_normalization(call: Call) -> tuple[Answer, ...]:
+def batch_normalization(call: Call) -> Answer | tuple[Answer, ...]:
     """Normalize each channel; the statistics have the types of those given."""
     x, scale = call.tensor(0), call.peek(1)
     if call.opset < 9 and call.int("spatial", 1) == 0:  # one scale for each position
         y = x
     else:
         y = x.with_shape(with_channels(call, x.shape, scale))
+    if call.outputs == 1:
+        return y
     mean, variance = call.peek(3), call.peek(4)
     return y, mean, variance, mean, variance
 
 
 @rules("BatchNormalization", since=14)
-def batch_normalization_14(call: Call) -> tuple[Answer, ...]:
+def batch_normalization_14(call: Call) -> Answer | tuple[Answer, ...]:
     """Normalize each channel; only training gives the running statistics."""
     training = call.int("training_mode", 0) != 0
     if not training and (call.wants(1) or call.wants(2)):
         call.fail("bad-attribute", "statistics are given only with training_mode=1", attr="training_mode")
-    return batch_normalization(call)[:3]
+    return batch_normalization(call)
 
 
 rules.add("BatchNormalization", 1, batch_normalization)
 
 
 @rules("LayerNormalization")
-def layer_normalization(call: Call) -> tuple[Answer, ...]:
+def layer_normalization(call: Call) -> Answer | tuple[Answer, ...]:
     """Normalize over all axes from `axis` on; mean and deviation keep those with size 1.
 
     Before opset 17 only onnxruntime has it, and there Y has the element type of the scale.
@@ -89,7 +91,7 @@ def layer_normalization(call: Call) -> tuple[Answer, ...]:
     if len(call.node.outputs) == 1:
         if x.shape is not None:
             call.axis(call.int("axis", -1), len(x.shape), attr="axis")
-        return (y,)
+        return y
     statistics = reduced(call, x.shape)
     return y, statistics, statistics
 
@@ -127,7 +129,9 @@ def reduced(call: Call, x: Shape | None) -> TensorType:
 
 
 @rules("Dropout")
-def dropout(call: Call) -> tuple[Answer, ...]:
+def dropout(call: Call) -> Answer | tuple[Answer, ...]:
     """Drop elements when training; the mask was of the data's type before opset 10."""
     data = call.tensor(0)
+    if call.outputs == 1:
+        return data
     return data, data if call.opset < 10 else TensorType(DType.BOOL, data.shape)
