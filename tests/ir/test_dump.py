@@ -203,6 +203,13 @@ def test_another_format_is_the_callers_mistake() -> None:
         dumped(format="yaml")
 
 
+def test_a_path_is_not_a_model() -> None:
+    with pytest.raises(TypeError, match="str is not a loaded model"):
+        sx.dump("model.onnx")
+    with pytest.raises(TypeError, match="str is not a loaded model"):
+        sx.diff(sx.load(model(relu())), "model.onnx")
+
+
 def test_a_long_chain_of_nodes_needs_no_stack() -> None:
     chain = b"".join(node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(20_000))
     text = sx.dump(sx.load(model(chain + block(2, "g") + value(11, "v0"))))

@@ -15,6 +15,7 @@ from struct import pack
 
 from sardonyx.errors import OnnxError
 from sardonyx.ir.attrs import AttrKind, AttrRef
+from sardonyx.ir.graph import Model
 from sardonyx.ir.tensor import External, Strings
 from sardonyx.ir.types import MapType, OpaqueType, OptionalType, SequenceType, TensorType
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from sardonyx.dims import Dim
     from sardonyx.ir.attrs import Attr
-    from sardonyx.ir.graph import Declared, Details, Function, Graph, Model, Node, Value
+    from sardonyx.ir.graph import Declared, Details, Function, Graph, Node, Value
     from sardonyx.ir.tensor import SparseTensor, Tensor
     from sardonyx.ir.types import Type
 
@@ -51,7 +52,13 @@ class Describer:
         self.alive: list[object] = []  # what is in `hashes` by id must not be freed and its id reused
 
     def model(self, model: Model) -> dict[str, Any]:
-        """Describe a whole model."""
+        """Describe a whole model.
+
+        Raises:
+            TypeError: for anything else, a path for instance.
+        """
+        if not isinstance(model, Model):
+            raise TypeError(f"{type(model).__name__} is not a loaded model; give `sx.load(...)` of it")
         return {
             "schema": SCHEMA,
             "ir_version": model.ir_version,
