@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sardonyx.checks.meaning import check_meaning
 from sardonyx.ir.verify import verify
 
 TYPE_CHECKING = False
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_model(model: Model, deep: bool = False) -> list[Issue]:
-    """Return the issues noted at load, the faults of function bodies, and what the structure itself shows; each once.
+    """Return every issue: noted at load, faults of function bodies, structure, operators, types; each once.
 
     With `deep`, checksums of external data are verified, which reads all of it.
     """
@@ -20,6 +21,7 @@ def check_model(model: Model, deep: bool = False) -> list[Issue]:
         found.extend(function.faults)
     seen = {issue_key(issue) for issue in found}
     found.extend(issue for issue in verify(model) if issue_key(issue) not in seen)
+    found.extend(check_meaning(model))
     if deep:
         from sardonyx.errors import Place
         from sardonyx.io.checksums import verify_checksum
