@@ -143,3 +143,27 @@ def test_the_types_of_sparse_constants_count_as_those_of_their_dense_form() -> N
         model.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, indices, [2, 2]))
 
     assert findings(graph("y = MatMul (x, w)", "float[3, 2] x"), change=add) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "opset", "nodes"),
+    [
+        ("operator-unknown", 20, "y = Reluu (x)"),
+        ("operator-too-new", 20, "y = Swish (x)"),
+        ("operator-deprecated", 11, "y = Scatter (x, i, x)"),
+        ("opset-newer", 1000, "y = Relu (x)"),
+        ("too-many-inputs", 20, "y = Relu (x, x)"),
+        ("too-many-outputs", 20, "y, z = Relu (x)"),
+        ("missing-input", 20, "y = Add (x)"),
+        ("missing-output", 20, "y = TopK (x, i)"),
+        ("attribute-unknown", 20, "y = Relu <alpha = 1.0> (x)"),
+        ("attribute-kind", 20, "y = Softmax <axis = 0.0> (x)"),
+        ("missing-attribute", 20, "y = Concat (x, x)"),
+        ("bad-element-type", 20, "y = Not (x)"),
+        ("wrong-kind", 20, "y = SequenceLength (x)"),
+        ("types-differ", 20, "y = Add (x, i)"),
+    ],
+)
+def test_each_code_says_what_it_is_about(code: str, opset: int, nodes: str) -> None:
+    found = findings(graph(nodes, "float[2] x, int64[1] i"), opset)
+    assert [one.partition(" ")[0] for one in found] == [code]
