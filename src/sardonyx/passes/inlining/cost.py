@@ -9,7 +9,7 @@ counted with the value and with the default of the function that it is passed on
 from __future__ import annotations
 
 from sardonyx.errors import error
-from sardonyx.ir.attrs import AttrKind, AttrRef
+from sardonyx.ir.attrs import AttrRef
 from sardonyx.ir.graph import Node
 
 TYPE_CHECKING = False
@@ -25,8 +25,6 @@ DEEPEST = 83
 
 HUGE = 10**18
 """A count that is not printed exactly: a few hundred functions can ask for more nodes than there are atoms."""
-
-MAYBE_GRAPH = (AttrKind.GRAPH, AttrKind.GRAPHS, AttrKind.UNDEFINED)
 
 
 class Cost:
@@ -86,7 +84,7 @@ class Costs:
             for held in self.graphs_of(node).values():
                 total.add(held, below=1)
             for attr in node.attrs.values():
-                if type(attr) is AttrRef and attr.kind in MAYBE_GRAPH:
+                if type(attr) is AttrRef:
                     total.refer(attr.ref, 1, 1)
         return total
 

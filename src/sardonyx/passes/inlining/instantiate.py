@@ -7,7 +7,7 @@ from itertools import repeat
 from sardonyx.errors import error, node_label
 from sardonyx.ir.attrs import Attr, AttrKind, AttrRef
 from sardonyx.ir.graph import EMPTY, NOTHING, Declared, Details, Graph, Node, Value, body_list
-from sardonyx.passes.inlining.plan import LISTED, Call, label
+from sardonyx.passes.inlining.plan import LISTED, LONGEST, Call, label
 from sardonyx.passes.inlining.symbols import Symbols
 from sardonyx.records import replace
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sardonyx.errors import OnnxError
     from sardonyx.ir.graph import Function, Model
     from sardonyx.ir.names import Names
+    from sardonyx.ir.source import Origin
     from sardonyx.ir.types import Type
     from sardonyx.passes.inlining.opsets import Opsets
     from sardonyx.passes.inlining.plan import Compiler, Plan, Row, Slots, Special
@@ -131,6 +132,7 @@ class Inliner:
         """Nodes made so far, those in bodies counted."""
         self.identities = 0
         """Boundary copies made so far."""
+        self.renamed: dict[tuple[Attr, str], Attr] = {}
         self.vanished: list[Node] = []
         """Calls whose graphs were copied or not used, and are gone."""
 
@@ -214,9 +216,21 @@ class Inliner:
                     rows, details = self.begin(special.callee.plan, frame, prefixes)
                     break
                 else:
-                    ends = inputs(slots), outputs(slots)
-                    node = Node(op_type, *ends, attrs, domain=domain, overload=overload, name=name, bodies=EMPTY)
-                    append(self.special(special, node, frame, slots))
+                    held = self.attributes(special, attrs, frame, slots)
+                    node = Node(
+                        op_type,
+                        inputs(slots),
+                        outputs(slots),
+                        held,
+                        domain=domain,
+                        overload=overload,
+                        name=name,
+                        bodies=None if special.may_hold else EMPTY,
+                        details=details[0] if special.details is NOTHING else self.details(special, frame),
+                    )
+                    if special.versions is not None:
+                        self.opsets.check(node, special.versions, owner(frame))
+                    append(node)
             else:
                 for source, target in pending:
                     append(self.identity(source, target, frame))
@@ -329,7 +343,7 @@ class Inliner:
                 found[slot - arity] = target
         for at, name in enumerate(callee.results):
             if found[at] is None:
-                found[at] = self.names.value(frame.prefix + name)
+                found[at] = self.names.value(frame.prefix + name[:LONGEST])
         return tuple(found), pending
 
     def surplus(self, what: str, actual: int, formal: int, site: Call, outer: Frame | None) -> OnnxError:
@@ -401,37 +415,43 @@ class Inliner:
             )
         return found
 
-    def special(self, row: Special, node: Node, frame: Frame, slots: Slots) -> Node:
-        """Make a node whose attributes refer, which holds bodies, which has details, or which must be checked."""
-        attrs: dict[str, Attr | AttrRef] = {}
-        for key, attr in node.attrs.items():
+    def attributes(
+        self, row: Special, attrs: Mapping[str, Attr | AttrRef], frame: Frame, slots: Slots
+    ) -> dict[str, Attr | AttrRef]:
+        """Return the attributes of a node: references bound, graphs copied."""
+        found: dict[str, Attr | AttrRef] = {}
+        for key, attr in attrs.items():
             if isinstance(attr, AttrRef):
-                bound = self.bound(attr, frame, node)
+                bound = self.bound(attr, frame, row.node)
                 if bound is not None:
-                    attrs[key] = self.placed(bound, key, frame)
+                    found[key] = self.placed(bound, key, frame)
             elif key in row.bodies:
-                attrs[key] = self.placed(Passed(attr, row.bodies[key], slots, frame), key, frame)
+                bodies = tuple([self.body(plan, slots, frame) for plan in row.bodies[key]])
+                found[key] = Attr(key, attr.kind, of_kind(attr, bodies), changed(attr))
             else:
-                attrs[key] = attr
-        details = frame.details
-        if row.details is not NOTHING:
-            details = Inlined(row.details, frame.text) if frame.text else row.details
-        made = node.replace(attrs=attrs, details=details)
-        if row.versions is not None:
-            self.opsets.check(made, row.versions, owner(frame))
-        return made
+                found[key] = attr
+        return found
+
+    def details(self, row: Special, frame: Frame) -> Details:
+        """Return the details of a node that has some of its own."""
+        return Inlined(row.details, frame.text) if frame.text else row.details
 
     def placed(self, bound: Attr | Passed, name: str, frame: Frame) -> Attr:
         """Return an attribute under the name that a node gives it; a graph is copied each time."""
         if isinstance(bound, Attr):
-            return bound if bound.name == name else renamed(bound, name)
+            if bound.name == name:
+                return bound
+            made = self.renamed.get((bound, name))
+            if made is None:
+                made = self.renamed[bound, name] = Attr(name, bound.kind, bound.content, changed(bound))
+            return made
         written = bound.frame
         if written is None:
             written = Frame(frame.site, None, frame.prefix, frame.text, frame.depth, frame.outer)
-        elif written is not frame:
+        else:
             written = Frame(written.site, written.env, frame.prefix, written.text, written.depth, written.outer)
         bodies = tuple([self.body(plan, bound.slots, written) for plan in bound.plans])
-        return renamed(bound.attr, name, bodies if bound.attr.kind is AttrKind.GRAPHS else bodies[0])
+        return Attr(name, bound.attr.kind, of_kind(bound.attr, bodies), changed(bound.attr))
 
     def body(self, plan: Plan, around: Slots, frame: Frame) -> Graph:
         """Copy a body: all that it defines is fresh, what it captures is picked from the slots around it.
@@ -441,31 +461,31 @@ class Inliner:
         Raises:
             OnnxError: InvalidModel, code `absent-returned`.
         """
-        graph, at = plan.graph, plan.slots
+        graph = plan.graph
         prefixes = [frame.prefix, *self.prefixes(len(plan.parts) - 1)]
         slots: Slots = (*plan.captured(around), *self.values(plan, prefixes), None)
         if plan.types:
             self.note_types(plan, slots, frame)
         nodes: list[Node] = []
         self.expand(plan, slots, frame, prefixes, (), nodes)
-        outputs = []
-        for value in graph.outputs:
-            found = slots[at[value]]
-            if at[value] < plan.outer:
-                if found is None:
-                    raise self.absent(value, frame)
-                copied, found = found, self.names.value(frame.prefix + value.name)
-                nodes.append(self.identity(copied, found, frame))
-            outputs.append(found)
+        outputs = plan.outputs(slots)
+        for position in plan.returned:
+            source, value = outputs[position], graph.outputs[position]
+            if source is None:
+                raise self.absent(value, frame)
+            target = self.names.value(frame.prefix + value.name[:LONGEST])
+            nodes.append(self.identity(source, target, frame))
+            outputs = (*outputs[:position], target, *outputs[position + 1 :])
         self.made += len(nodes)
+        dense, sparse = graph.initializers, graph.sparse_initializers
         return Graph(
             graph.name,
-            present(slots[at[value]] for value in graph.inputs),
-            present(outputs),
+            plan.inputs(slots),  # type: ignore[arg-type]  # a body defines its inputs
+            outputs,  # type: ignore[arg-type]  # and by now its outputs
             tuple(nodes),
-            constants(graph.initializers, plan, slots),
-            constants(graph.sparse_initializers, plan, slots),
-            declared=declared(plan, slots, outputs),
+            constants(dense, plan, slots) if dense else EMPTY,
+            constants(sparse, plan, slots) if sparse else EMPTY,
+            declared=declared(plan, slots, outputs) if plan.declared else (),
             details=graph.details,
         )
 
@@ -480,34 +500,35 @@ class Inliner:
         )
 
 
-def renamed(attr: Attr, name: str, content: Any = None) -> Attr:
-    """Return an attribute with another name, and perhaps other graphs; its documentation stays."""
-    made: Attr = replace(attr, name=name, content=attr.content if content is None else content)
-    return made
+def of_kind(attr: Attr, bodies: tuple[Graph, ...]) -> Graph | tuple[Graph, ...]:
+    """Return graphs as the value of an attribute: a tuple for GRAPHS, else the only one."""
+    return bodies if attr.kind is AttrKind.GRAPHS else bodies[0]
 
 
-def declared(plan: Plan, slots: Slots, outputs: list[Value | None]) -> tuple[Declared, ...]:
+def changed(attr: Attr) -> Origin | None:
+    """Return the origin of an attribute, no longer vouching for it byte by byte; its documentation is still there."""
+    return None if attr.origin is None else attr.origin.changed()
+
+
+def declared(plan: Plan, slots: Slots, outputs: Slots) -> tuple[Declared, ...]:
     """Return the declarations of a body, made to be about the values of a copy."""
     found = []
-    at = iter(outputs)
-    for one in plan.graph.declared:
-        value = next(at, None) if one.role == "output" else None
-        if value is None and one.value is not None and plan.slots.get(one.value, -1) >= plan.outer:
-            value = slots[plan.slots[one.value]]
+    following = iter(outputs)
+    for slot, one in plan.declared:
+        value = next(following, None) if slot is None else slots[slot]
         if value is not None:
-            found.append(Declared(one.role, value.name, value, one.type, one.details, one.origin.changed()))
+            found.append(Declared(one.role, value.name, value, one.type, one.details, one.origin))
     return tuple(found)
-
-
-def present(values: Iterable[Value | None]) -> tuple[Value, ...]:
-    """Return values that are all there: what a body defines always is."""
-    return tuple(value for value in values if value is not None)
 
 
 def constants(table: Mapping[Value, T], plan: Plan, slots: Slots) -> Mapping[Value, T]:
     """Return the constants of a body, by the values of a copy."""
-    values = present(slots[plan.slots[value]] for value in table)
-    return {value: constant for value, constant in zip(values, table.values(), strict=True)}  # noqa: C416
+    found: dict[Value, T] = {}
+    for old, constant in table.items():
+        value = slots[plan.slots[old]]
+        if value is not None:
+            found[value] = constant
+    return found
 
 
 def owner(frame: Frame) -> str | None:

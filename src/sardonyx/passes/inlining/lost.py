@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sardonyx.ir.graph import Model
-    from sardonyx.ir.source import Origin
+    from sardonyx.ir.source import Buffer, Origin
     from sardonyx.passes.inlining.calls import Calls
 
 OF_NODE = frozenset(range(1, 10))
 """Fields of NodeProto that a node carries; 10, device_configurations, is the only other one that is known."""
+KEYS = frozenset(number << 3 | 2 for number in OF_NODE)
+"""Their keys on the wire: all of them have a length."""
 OF_GRAPH = frozenset((1, 2, 5, 10, 11, 12, 13, 15, 16))
 """Fields of GraphProto that a body carries; 14, quantization_annotation, names tensors, which have other names now."""
 NAMES = {("node", 10): "device_configurations", ("body", 14): "quantization_annotation"}
@@ -44,10 +46,26 @@ def lost(origin: Origin | None, what: str) -> Iterator[str]:
     """Yield a name for each field that a copy lacks; of a source that was closed nothing can be said, nor be saved."""
     if origin is None or origin.source.closed:
         return
+    data = origin.source.data()
+    if what == "node" and is_usual(data, origin.start, origin.stop):
+        return
     carried = OF_NODE if what == "node" else OF_GRAPH
-    present = {piece[0] for piece in pieces(origin.source.data(), origin.start, origin.stop)}
+    present = {piece[0] for piece in pieces(data, origin.start, origin.stop)}
     for number in sorted(present - carried):
         yield NAMES.get((what, number), f"unknown field {number}")
+
+
+def is_usual(data: Buffer, at: int, stop: int) -> bool:
+    """Tell quickly whether a NodeProto has nothing but the fields that a node carries; false when it takes longer."""
+    while at < stop:
+        length = data[at + 1]
+        if data[at] not in KEYS or length >= 0x80:
+            if data[at] not in KEYS or data[at + 2] >= 0x80:
+                return False
+            length = (length & 0x7F) + (data[at + 2] << 7)
+            at += 1
+        at += 2 + length
+    return True
 
 
 def dropped(what: str, place: Place) -> Issue:

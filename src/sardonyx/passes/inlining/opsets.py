@@ -62,6 +62,11 @@ class Opsets:
         own = {canonical(domain): version for domain, version in function.opset_imports.items()}
         return {**self.before, **own}
 
+    def moves(self, versions: Mapping[str, int]) -> bool:
+        """Tell whether any of these versions is another one after the merge."""
+        after = self.after
+        return any(after[domain] != version for domain, version in versions.items())
+
     def is_open(self, node: Node, versions: Mapping[str, int]) -> bool:
         """Tell whether it depends on the node itself if it means the same under the merged imports."""
         domain = canonical(node.domain)

@@ -7,11 +7,12 @@ of slots with values and going through the rows, each of which picks its inputs 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import itemgetter
 
 from sardonyx.errors import error
 from sardonyx.ir.attrs import AttrRef
-from sardonyx.ir.graph import NOTHING, Node, canonical
+from sardonyx.ir.graph import NOTHING, Declared, Node, canonical
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class Plan:
     """
 
     __slots__ = (
-        "captured", "graph", "is_named", "is_plain", "locals", "node_names", "outer", "parts", "repeats", "rows",
-        "slots", "trails", "types", "uses", "wiring",
+        "captured", "declared", "graph", "inputs", "is_named", "is_plain", "locals", "node_names", "outer", "outputs",
+        "parts", "repeats", "returned", "rows", "slots", "trails", "types", "uses", "wiring",
     )  # fmt: skip
 
     graph: Graph
@@ -51,6 +52,14 @@ class Plan:
     """How many slots come from outside."""
     captured: Pick
     """Of a body: picks what comes from outside from the slots of the graph around it."""
+    inputs: Pick
+    """Of a body: picks its inputs."""
+    outputs: Pick
+    """Of a body: picks its outputs."""
+    returned: list[int]
+    """Of a body: the positions of outputs that come from outside, and need a copy."""
+    declared: list[tuple[int | None, Declared]]
+    """Of a body: its declarations, each with the slot of its value, or None for the next output."""
     slots: dict[Value, int]
     """The slot of each value of the text."""
     locals: list[tuple[int, str]]
@@ -129,7 +138,7 @@ class Call:
 class Special:
     """A row that needs more than its inputs and outputs picked."""
 
-    __slots__ = ("bodies", "details", "node", "versions")
+    __slots__ = ("bodies", "details", "may_hold", "node", "versions")
 
     def __init__(self, node: Node, bodies: Mapping[str, tuple[Plan, ...]], versions: Mapping[str, int] | None) -> None:
         self.node = node
@@ -138,6 +147,8 @@ class Special:
         self.details = node.details
         self.versions = versions
         """The opset versions that it was written for, when each copy must be checked against the merged ones."""
+        self.may_hold = len(bodies) > 0 or any(type(attr) is AttrRef for attr in node.attrs.values())
+        """Whether a copy can have bodies."""
 
 
 def nothing(slots: Slots) -> Slots:
@@ -145,7 +156,8 @@ def nothing(slots: Slots) -> Slots:
     return ()
 
 
-def picker(at: Sequence[int]) -> Pick:
+@lru_cache(4096)  # most nodes of most functions read slot 0, or 0 and 1
+def picker(at: Wires) -> Pick:
     """Return a function that picks slots; -1 is the last one, which holds None."""
     if len(at) > 1:
         pick: Any = itemgetter(*at)
@@ -164,6 +176,8 @@ class Compiler:
         self.calls = calls
         self.opsets = opsets
         self.strict_opsets = strict_opsets
+        self.moves = False
+        """Whether a version that the text at hand was written for is another one in the result."""
         self.functions: dict[Function, FunctionPlan] = {}
         self.plans: list[Plan] = []
         self.versions: Mapping[str, int] = opsets.before
@@ -184,6 +198,7 @@ class Compiler:
         made = FunctionPlan()
         graph = function.graph
         self.versions = self.opsets.versions(function)
+        self.moves = self.strict_opsets and self.opsets.moves(self.versions)
         inputs = dict.fromkeys(graph.inputs)
         results = [value for value in dict.fromkeys(graph.outputs) if value not in inputs]
         made.function = function
@@ -260,7 +275,13 @@ class Compiler:
         captures = body.captures
         own = (*body.inputs, *body.initializers, *body.sparse_initializers)
         plan = self.graph(body, captures, own, types)
-        plan.captured = picker([around[value] for value in captures])
+        plan.captured = picker(tuple([around[value] for value in captures]))
+        slots = plan.slots
+        outputs = tuple([slots[value] for value in body.outputs])
+        plan.inputs = picker(tuple([slots[value] for value in body.inputs]))
+        plan.outputs = picker(outputs)
+        plan.returned = [at for at, slot in enumerate(outputs) if slot < plan.outer]
+        plan.declared = declared(body, slots, plan.outer)
         return plan
 
     def bodies(
@@ -278,12 +299,9 @@ class Compiler:
 
         Their operators are checked where they stand, with all others of the main graph.
         """
-        before, self.strict_opsets = self.strict_opsets, False
-        try:
-            around = {value: at for at, value in enumerate(captured)}
-            return self.bodies(node, around, self.calls.model.graph.types)
-        finally:
-            self.strict_opsets = before
+        self.moves = False
+        around = {value: at for at, value in enumerate(captured)}
+        return self.bodies(node, around, self.calls.model.graph.types)
 
     def add_node(self, plan: Plan, node: Node, at: int, given: int, types: Mapping[Value, Type]) -> None:
         """Add one node to a plan, or the rows of the function that it calls; `given` slots come before the locals."""
@@ -302,8 +320,9 @@ class Compiler:
             special = Call(node, callee, label(node, at, function), bodies)
         else:
             bodies = self.bodies(node, slots, types) if node.bodies else {}
-            is_open = self.strict_opsets and self.opsets.is_open(node, self.versions)
-            referring = any(type(attr) is AttrRef for attr in node.attrs.values())
+            is_open = self.moves and self.opsets.is_open(node, self.versions)
+            attrs = node.attrs
+            referring = len(attrs) > 0 and any(type(attr) is AttrRef for attr in attrs.values())
             if bodies or referring or is_open or node.details is not NOTHING:
                 special = Special(node, bodies, self.versions if is_open else None)
         domain = canonical(node.domain)
@@ -328,6 +347,17 @@ class Compiler:
             makes = tuple([wires[at] for at in makes])
             plan.rows.append((None, base + row[1], *row[2:5], picker(reads), picker(makes), row[7]))
             plan.wiring.append((reads, makes))
+
+
+def declared(body: Graph, slots: Mapping[Value, int], outer: int) -> list[tuple[int | None, Declared]]:
+    """Return the declarations of a body that copies have too: of values that it defines, and of its outputs."""
+    found: list[tuple[int | None, Declared]] = []
+    for one in body.declared:
+        slot = -1 if one.value is None else slots.get(one.value, -1)
+        if one.role == "output" or slot >= outer:
+            kept = Declared(one.role, one.name, one.value, one.type, one.details, one.origin.changed())
+            found.append((None if one.role == "output" else slot, kept))
+    return found
 
 
 def trail(chain: tuple[str, ...]) -> str:
