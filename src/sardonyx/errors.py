@@ -316,6 +316,7 @@ CODES: Mapping[str, Code] = {
             INVALID,
             "A window is larger than the padded axis it slides over; runtimes disagree there.",
         ),
+        ("body-interface", INVALID, "A body takes or returns another number of values than its node gives or needs."),
         ("wrong-count", INVALID, "A node has more or fewer inputs or outputs than its operator can have."),
         ("size-out-of-range", INVALID, "A dim comes out negative or above 2^63-1, so that no run has such a tensor."),
         ("claim-contradicted", INVALID, "A declared type cannot be true of what the nodes compute."),

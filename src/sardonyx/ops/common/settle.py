@@ -1,0 +1,179 @@
+"""Find types of a loop's states that hold in every iteration: join, run again, until nothing changes (decision S8)."""
+
+from __future__ import annotations
+
+from sardonyx.dims import Expr, TooLarge
+from sardonyx.ir.types import SequenceType, TensorType
+from sardonyx.ops.call import Ratio, Test
+from sardonyx.ops.common.join import Join, Renewal, common, mapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Set
+
+    from sardonyx.dims import Dim, Scope
+    from sardonyx.ir.types import Type
+    from sardonyx.ops.call import Call, Content, Element, Fact
+
+    Run = Callable[[list[Type | None], Set[int]], list[Fact | None]]
+    """Runs the body with given states; the positions among them that are known to change from run to run."""
+
+PATIENCE = 4
+"""Passes after which every dim is let go; twice as many, and every rank is; then every type."""
+
+
+class Widening(Join):
+    """Joins states with what an iteration makes of them; a dim that was let go takes in everything."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(scope, "carried", False)
+        self.wide: set[Dim] = set()
+
+    def dim(self, a: Dim, b: Dim) -> Dim:
+        """Return the dim of a state that may be `a` before an iteration and `b` after it."""
+        if a is b or a == b or a in self.wide or self.scope.equal(a, b):
+            return a
+        return self.fresh()
+
+    def fresh(self) -> Dim:
+        """Return a dim that takes in everything."""
+        found = self.scope.fresh(self.hint)
+        self.wide.add(found)
+        return found
+
+
+class Settled:
+    """The states of a loop, and what its body makes of them."""
+
+    def __init__(self, call: Call, initial: list[Type | None], first: int, run: Run) -> None:
+        self.scope = call.scope
+        self.initial = initial
+        self.first = first
+        """Where the states begin among the body's outputs."""
+        self.start = call.scope.pool.numbers
+        """Number of the first anonymous symbol that is the loop's own."""
+        self.widening = Widening(call.scope)
+        self.states: list[Type | None] = list(initial)
+        self.outs: list[Fact | None] = []
+        self.renewal = Renewal(call.scope, self.start)
+        self.settle(call, run)
+
+    def settle(self, call: Call, run: Run) -> None:
+        """Run the body until its states fit what went in."""
+        varied: set[int] = set()
+        passes = 0
+        while True:
+            mark = call.service.begin()
+            self.outs = run(self.states, varied)
+            joined = [self.joined(at, state) for at, state in enumerate(self.states)]
+            if joined == self.states:
+                call.service.keep(mark)
+                return
+            call.service.undo(mark)
+            passes += 1
+            for at, (state, new) in enumerate(zip(self.states, joined, strict=True)):
+                if state != new:
+                    varied.add(at)
+                    call.service.tell("joined", f"state {at}: {state} becomes {new}")
+            if passes >= PATIENCE:
+                joined = [self.let_go(kind, passes) for kind in joined]
+                varied.update(range(len(joined)))
+            self.states = joined
+
+    def joined(self, at: int, state: Type | None) -> Type | None:
+        """Return what a state may be before and after an iteration."""
+        fact = self.outs[self.first + at] if self.first + at < len(self.outs) else None
+        return self.widening.type(state, None if fact is None else fact.type)
+
+    def let_go(self, kind: Type | None, passes: int) -> Type | None:
+        """Return less of a type, so that a long chain of states that change each other comes to an end."""
+        if passes >= 3 * PATIENCE:
+            return None
+        if passes >= 2 * PATIENCE and isinstance(kind, TensorType):
+            return kind.with_shape(None)
+        if isinstance(kind, TensorType) and kind.shape is not None:
+            wide = self.widening
+            return kind.with_shape([dim if dim in wide.wide else wide.fresh() for dim in kind.shape])
+        return kind
+
+    def outcome(self, at: int, trips: Dim | None, exact: bool) -> Type | None:
+        """Return the type of a state after the loop; `trips` is the number of iterations, or the most there can be."""
+        fact = self.outs[self.first + at]
+        initial, state, out = self.initial[at], self.states[at], None if fact is None else fact.type
+        counted = trips if exact else None
+        certain = exact and trips is not None and self.scope.is_positive(trips)
+        if initial is None or out is None:
+            return self.renewal.type(out) if out is not None and certain else None
+        if isinstance(initial, TensorType) and isinstance(out, TensorType) and isinstance(state, TensorType):
+            dtype = initial.dtype if initial.dtype is out.dtype else None
+            if initial.shape is None or out.shape is None or state.shape is None or len(out.shape) != len(state.shape):
+                return type(out)(dtype, self.renewal.type(out).shape if certain else None)  # type: ignore[union-attr]
+            return type(out)(
+                dtype,
+                tuple(
+                    [
+                        self.dim(before, during, after, counted, certain)
+                        for before, during, after in zip(initial.shape, state.shape, out.shape, strict=True)
+                    ]
+                ),
+            )
+        if isinstance(initial, SequenceType) and isinstance(out, SequenceType) and isinstance(state, SequenceType):
+            return self.sequence(initial, state, out, counted, certain)
+        if certain:
+            return self.renewal.type(out)
+        return Join(self.scope, "carried", False).type(initial, self.renewal.type(out))
+
+    def dim(self, before: Dim, during: Dim, after: Dim, trips: Dim | None, certain: bool) -> Dim:
+        """Return a dim of a state after the loop, from that before it, and before and after one iteration."""
+        if before == after:
+            return before
+        if trips is not None and during in self.widening.wide:
+            try:
+                step = after - during
+                if isinstance(step, int) or not any(self.renewal.is_old(symbol) for symbol in step.symbols):
+                    return before + step * trips  # each iteration adds the same
+            except TooLarge:
+                pass
+        return self.renewal.dim(after) if certain else self.scope.fresh("carried")
+
+    def sequence(
+        self, initial: SequenceType, state: SequenceType, out: SequenceType, trips: Dim | None, certain: bool
+    ) -> Type:
+        """Return the type of a sequence after the loop."""
+        if initial == out:
+            return initial
+        length: Dim | None = None
+        if initial.length is not None and state.length is not None and out.length is not None:
+            length = self.dim(initial.length, state.length, out.length, trips, certain)
+        elem = None if out.elem is None else self.renewal.type(out.elem)
+        if not certain and initial.elements != ():
+            elem = None if elem is None or initial.elem is None else common(self.scope, (initial.elem, elem))
+        return SequenceType(elem, None, length)
+
+    def content(self, at: int, initial: Content | None, certain: bool) -> Content | None:
+        """Return the elements of a state after the loop where no iteration changes them."""
+        fact = self.outs[self.first + at]
+        out = None if fact is None else fact.content
+        if out is None or any(is_own(one, self.renewal) for one in out):
+            return None
+        return out if certain or out == initial else None
+
+    def stacked(self, fact: Fact | None, axis: int, length: Dim) -> TensorType | None:
+        """Return the type of a body's results put together along a new axis."""
+        kind = None if fact is None else fact.type
+        if not isinstance(kind, TensorType):
+            return None
+        if kind.shape is None:
+            return kind
+        renewed = mapped(kind, self.renewal.dim)
+        shape: tuple[Dim, ...] = renewed.shape or ()  # type: ignore[union-attr]
+        return kind.with_shape((*shape[:axis], length, *shape[axis:]))
+
+
+def is_own(one: Element, renewal: Renewal) -> bool:
+    """Whether an element is not known, or written in symbols of the loop."""
+    if one is None:
+        return True
+    if isinstance(one, (Test, Ratio)):
+        one = one.expr
+    return isinstance(one, Expr) and any(renewal.is_old(symbol) for symbol in one.symbols)
