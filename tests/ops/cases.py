@@ -447,7 +447,7 @@ def weaker_facts(scope, fact):
 def check_less(asked, outcome, least):
     """Compare with the answers for less."""
     symbols = symbols_of(asked.facts)
-    samples = [sizes for sizes in itertools.islice(assignments(symbols, least), 0, None, 5)][:6] if symbols else [{}]
+    samples = list(itertools.islice(assignments(symbols, least), 0, None, 5))[:6] if symbols else [{}]
     for what, facts, hidden in weaker(asked):
         less = asked.ask(facts)
         for sizes in samples:

@@ -86,7 +86,7 @@ class Reader:
         if text == "?":
             return None
         for word, make in (("opt", OptionalType), ("sparse", None), ("map", None), ("seq", None)):
-            if text.startswith(word + "(") or text.startswith(word + "["):
+            if text.startswith((word + "(", word + "[")):
                 return self.container(word, text, make)
         name, bracket, dims = text.partition("[")
         shape = tuple(self.dim(dim) for dim in pieces(dims[:-1])) if bracket else None
@@ -130,7 +130,11 @@ class Reader:
                 return float(text)
             except ValueError:
                 whole, slash, divisor = text.rpartition("/")
-                return Ratio(self.dim(whole), int(divisor)) if slash and divisor.isdigit() else Ratio(self.dim(text))
+                return (
+                    Ratio(self.dim(whole), int(divisor))
+                    if slash and divisor.isdigit() and not whole.endswith("/")
+                    else Ratio(self.dim(text))
+                )
         return self.dim(text, signed=True)
 
     def test(self, text):

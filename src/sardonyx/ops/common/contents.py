@@ -102,7 +102,7 @@ def columns(call: Call, kinds: Sequence[TensorType], shape: Shape | None) -> lis
         known = [call.content(at) if one is None else one for at, one in enumerate(known)]
     found = []
     for content, kind in zip(known, kinds, strict=True):
-        if content is None or kind.shape is None:
+        if content is None or kind.shape is None or kind.dtype is None:
             return None
         found.append(spread(content, kind.shape, shape))
     return found

@@ -86,7 +86,7 @@ def exact(call: Call, dtype: DType, expr: Dim, divisor: int) -> Element:
 def is_small(call: Call, dtype: DType, expr: Expr) -> bool:
     """Return whether an expression stays in the range of integers that a float type holds exactly."""
     bits = FORMS[dtype][0]
-    if bits >= 24:
+    if bits >= 24 and not any(symbol.signed for symbol in expr.symbols):  # sizes, not integers of any magnitude
         most = FACTOR if bits == 24 else 1 << 20
         degree = 1 if bits == 24 else 2
         common = gcd(*expr.terms.values())

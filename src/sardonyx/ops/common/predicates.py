@@ -6,6 +6,8 @@ understand.
 
 from __future__ import annotations
 
+from math import gcd
+
 from sardonyx.dims import Expr, TooLarge
 from sardonyx.ops.call import Ratio, Test
 
@@ -67,9 +69,15 @@ def same_truth(a: Element, b: Element) -> Element:
 
 def test(expr: int | float | Expr, equal: bool) -> Element:
     """Return an undecided comparison of an expression with 0."""
-    if isinstance(expr, Expr):
-        return Test(expr, equal)
-    return expr == 0 if equal else expr >= 0
+    if not isinstance(expr, Expr):
+        return expr == 0 if equal else expr >= 0
+    shared = gcd(*[coefficient for monomial, coefficient in expr.terms.items() if monomial])
+    if shared > 1:
+        if equal and expr.constant % shared:
+            return False
+        reduced = expr // shared
+        return Test(reduced, equal) if isinstance(reduced, Expr) else None
+    return Test(expr, equal)
 
 
 def comparable(a: Element, b: Element) -> tuple[int | float | Expr, int | float | Expr] | None:

@@ -19,6 +19,8 @@ def extent(scope: Scope, size: Dim, start: Dim, end: Dim, step: int) -> Dim:
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
         first, last = bounds(size, start, end, step)
         return len(range(first, last, step))
+    if step > 0 and isinstance(start, int) and -FAR < start < 0 and isinstance(end, int) and end >= FAR:
+        return scope.ceildiv(scope.minimum(-start, size), step)  # the last ones
     if step > 0:
         first_dim = forward(scope, size, start)
         last_dim = forward(scope, size, end)

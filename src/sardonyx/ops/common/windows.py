@@ -156,6 +156,9 @@ def spread(call: Call, size: Dim | None, windows: Windows, axis: int, extra: int
         return call.fresh()
     if windows.auto_pad == SAME:
         # A window shorter than the stride leaves gaps that no padding removes; runtimes differ.
-        return size * stride if isinstance(reach, int) and stride <= reach + extra else call.fresh()
+        closed = call.scope.at_least(reach + extra, stride)
+        if closed is None:
+            call.assume("window-fits", reach + extra, stride)
+        return call.fresh() if closed is False else size * stride
     whole, pads = stride * (size - 1) + extra + reach, windows.begins[axis] + windows.ends[axis]
     return whole - pads if fits(call, whole, pads) else call.fresh()

@@ -6,7 +6,8 @@ from fractions import Fraction
 from math import ceil, isfinite
 
 from sardonyx.dims import Expr, TooLarge
-from sardonyx.ir.attrs import AttrKind
+from sardonyx.errors import OnnxError
+from sardonyx.ir.attrs import Attr, AttrKind
 from sardonyx.ir.types import DType, TensorType
 from sardonyx.ops.call import FLOATS, INTEGERS, MOST_ELEMENTS, Fact, Ratio
 from sardonyx.ops.common import floats
@@ -32,10 +33,12 @@ rules = Rules("")
 @rules("Constant", since=1)
 def constant(call: Call) -> Type | Fact:
     """Return the type and the elements of whichever value attribute is given."""
-    tensor = call.tensor_attr("value")
-    if tensor is not None:
-        kind = TensorType(tensor.dtype or None, tensor.shape)
-        return Fact(kind, elements_of(tensor)) if tensor.size <= MOST_ELEMENTS else kind
+    given = call.node.attrs.get("value")
+    if given is not None:
+        tensor = given.value if given.kind is AttrKind.TENSOR and type(given) is Attr else call.tensor_attr("value")
+        if tensor is not None:
+            kind = TensorType(tensor.dtype or None, tensor.shape)
+            return Fact(kind, elements_of(tensor)) if tensor.size <= MOST_ELEMENTS else kind
     sparse = call.attr("sparse_value", AttrKind.SPARSE_TENSOR, None)
     if sparse is not None:
         return TensorType(sparse.dtype, sparse.shape)
@@ -56,8 +59,6 @@ def constant(call: Call) -> Type | Fact:
 
 def elements_of(tensor: Tensor) -> Content | None:
     """Return the elements of a small constant, None when its bytes cannot be read."""
-    from sardonyx.errors import OnnxError
-
     try:
         return read_elements(tensor)
     except OnnxError:

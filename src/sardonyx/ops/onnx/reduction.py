@@ -84,8 +84,12 @@ def reduction(fold: Fold | None, *, axes_from: str) -> Rule:
             chosen: tuple[int, ...] = tuple(range(rank))
         elif len(axes) == 1 and -rank <= axes[0] < rank:
             chosen = (axes[0] % rank,)
+        elif rank == 0 and all(axis in (0, -1) for axis in axes):  # runtimes take a scalar for a list of one
+            chosen = ()
         else:
-            chosen = axis_lists.normalized(call, axes, rank, "axes" if axes_from == "attribute" else None)
+            chosen = axis_lists.normalized(
+                call, dict.fromkeys(axes), rank, "axes" if axes_from == "attribute" else None
+            )
         kind = TensorType(data.dtype, reduced_shape(shape, chosen, keep))
         if fold is None or count_of(shape) is None:
             return kind

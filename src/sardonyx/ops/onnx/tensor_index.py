@@ -262,23 +262,24 @@ def compress(call: Call) -> TensorType | Fact:
     kept = None if condition is None or None in condition else [at for at, one in enumerate(condition) if one is True]
     if condition is not None and not all(isinstance(one, bool) for one in condition):
         kept = None
-    if axis is None:
-        size = None if data.shape is None else product(call, data.shape)
-        length = len(kept) if kept is not None else call.fresh() if size is None else at_most(call, "kept", size)
-        kind = data.with_shape((length,))
-        content = call.known(0) if count_of(data.shape) is not None else None
-        if kept is None or content is None or (kept and kept[-1] >= len(content)):
-            return kind
-        return Fact(kind, pick(content, kept))
     if data.shape is None:
-        return data
-    at = call.axis(axis, len(data.shape), attr="axis")
-    length = len(kept) if kept is not None else at_most(call, "kept", data.shape[at])
-    kind = data.with_shape((*data.shape[:at], length, *data.shape[at + 1 :]))
-    content = call.known(0) if len(data.shape) == 1 and kept is not None else None
-    if content is None or kept is None or (kept and kept[-1] >= len(content)):
-        return kind
-    return Fact(kind, pick(content, kept))
+        return data.with_shape((call.fresh(),)) if axis is None else data
+    before: Shape = ()
+    after: Shape = ()
+    size: Dim
+    if axis is None:
+        size = product(call, data.shape)
+    else:
+        at = call.axis(axis, len(data.shape), attr="axis")
+        size, before, after = data.shape[at], data.shape[:at], data.shape[at + 1 :]
+    if kept and isinstance(size, int):
+        kept = [place for place in kept if place < size]
+    elif kept and call.scope.at_least(size, kept[-1] + 1) is not True:
+        kept = None  # what the condition says beyond the end does not count
+    length = at_most(call, "kept", size) if kept is None else len(kept)
+    kind = data.with_shape((*before, length, *after))
+    content = None if kept is None or before or after or count_of(data.shape) is None else call.known(0)
+    return kind if content is None or kept is None else Fact(kind, pick(content, kept))
 
 
 @rules("Unique", since=11)

@@ -147,6 +147,8 @@ def new_shape(call: Call, source: Shape | None, target: Content) -> Shape:
     if rest >= 0:
         if keeps_zero and 0 in target:
             call.fail("bad-input", f"the new shape {text_of(target)} has 0 and -1, which allowzero forbids")
+        if 0 in dims:
+            call.fail("bad-input", f"-1 in the new shape {text_of(target)}, but the other dims make 0 elements")
         dims[rest] = what_is_left(call, source, dims, rest)
     elif len(open_ones) == 1 and len(dims) == 1:
         dims[0] = product(call, source)
@@ -283,6 +285,8 @@ def squeezed(call: Call, axes: tuple[int, ...] | None) -> TensorType | Fact:
     shape = data.shape
     if shape is None:
         return data
+    if axes == () and any(call.scope.equal(dim, 1) is not False for dim in shape):
+        return data.with_shape(None)  # no axis, or every axis of size 1: runtimes differ
     if axes is None:
         if any(type(dim) is not int and call.scope.equal(dim, 1) is None for dim in shape):
             return data.with_shape(None)  # any of them may be 1
@@ -364,7 +368,8 @@ def expand(call: Call) -> TensorType | Fact:
     for one in target:
         if isinstance(one, int) and one < 0:
             call.fail("bad-input", f"the shape {text_of(target)} has a negative dim")
-    shape = broadcast(call, data.shape, target)  # type: ignore[arg-type]
+    wanted = tuple([one if isinstance(one, (int, Expr)) else call.fresh() for one in target])
+    shape = broadcast(call, data.shape, wanted)
     kind = data.with_shape(shape)
     if shape is None or data.shape is None or count_of(shape) is None:
         return kind
