@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sardonyx.dims import Expr
+from sardonyx.dims import DIM_MAX, Expr, Scope
 from sardonyx.ir.types import DType, TensorType
 from sardonyx.ops.call import Fact
 from sardonyx.ops.common.join import Join
@@ -83,7 +83,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     initial = [call.peek(at + 2) for at in range(states)]
     iteration = call.fresh("i")
     if isinstance(most, int) and most > 0:
-        call.scope.assume_at_least(most - 1, iteration)
+        Scope.assume_at_least(call.scope, most - 1, iteration)  # past the inference: it is no news to anybody
     fixed = [counter(body, 0, DType.INT64), counter(body, 1, DType.BOOL)]
 
     def run(kinds: list[Type | None], varied: Set[int]) -> list[Fact | None]:
@@ -122,6 +122,8 @@ def limit(call: Call) -> Dim | None:
         return None
     trips = call.scalar(0)
     if trips is None or isinstance(trips, bool) or not isinstance(trips, (int, Expr)):
+        return None
+    if isinstance(trips, int) and trips >= DIM_MAX:  # how exporters write that there is no limit
         return None
     return call.scope.maximum(trips, 0)
 
