@@ -114,8 +114,7 @@ class Text:
     def attribute(self, name: str) -> onnx.AttributeProto:
         """Give an attribute a value, or a reference to an attribute of the function around."""
         if self.attributes and self.rng.random() < 0.7:
-            made = AttributeProto(name=name, type=AttributeProto.FLOAT, ref_attr_name=self.rng.choice(self.attributes))
-            return made
+            return AttributeProto(name=name, type=AttributeProto.FLOAT, ref_attr_name=self.rng.choice(self.attributes))
         return helper.make_attribute(name, float(self.rng.randint(-3, 3)))
 
     def call(self, level: int) -> None:

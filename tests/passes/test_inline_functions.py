@@ -1,5 +1,7 @@
 """What inlining makes of one function at a time: values, attributes, names, bodies, opsets, errors."""
 
+# ruff: noqa: E501 - a model is easier to read on one line
+
 from __future__ import annotations
 
 import time
@@ -1003,3 +1005,13 @@ def test_a_report_is_filled_anew() -> None:
         "opsets": {},
         "nodes_made": 0,
     }
+
+
+def test_a_reference_of_a_wrong_kind_that_finds_a_graph_makes_a_body_all_the_same() -> None:
+    model = proto(
+        "g (float[3] x, bool c) => (float[3] y) { y = loc.F <then: graph = t () => (a) { a = Neg(x) }> (c, x) }",
+        "F <then> (C, X) => (Y) { Y = If <then_branch: graph = @then, else_branch = e () => (q) { q = Identity(X) }> (C) }",
+    )
+    model.functions[0].node[0].attribute[0].type = onnx.AttributeProto.INT
+    made = sx.inline_functions(load(model))
+    assert set(made.graph.nodes[0].bodies) == {"then_branch", "else_branch"}

@@ -14,7 +14,6 @@ import numpy as np
 import onnx
 import onnx.checker
 import pytest
-from onnx import helper
 
 import sardonyx as sx
 from tests.passes.functions import assert_same, assert_sound, load, run

@@ -1,5 +1,7 @@
 """The inliners of the onnx and onnx-ir packages, compared: equal where they are right, and a test where they are not."""
 
+# ruff: noqa: E501 - a model is easier to read on one line
+
 from __future__ import annotations
 
 import subprocess
