@@ -69,25 +69,26 @@ def runtime():
 
 
 def ran(op_type, inputs, outputs, /, *, domain="com.microsoft", opset=None, sizes=(), feed=None, runs=1, least=None,
-        deeper=True, given=None, **attributes):  # fmt: skip
+        deeper=True, given=None, shared=None, declared=None, **attributes):  # fmt: skip
     """Check a case, then run it; `sizes` are further assignments, `feed` maps positions of inputs to values.
 
-    `given` has attributes whose names are arguments here, which no rule asks for.
+    `given` has attributes whose names are arguments here, which no rule asks for; `shared` maps outputs to the inputs
+    whose memory they use; `declared` maps outputs to element types that the node alone leaves open.
 
     At least `runs` assignments must run. An output `-` is omitted.
     """
     outcome = case(op_type, inputs, outputs, domain=domain, opset=opset, least=least, deeper=deeper, **attributes)
-    attributes = {**attributes, **(given or {})}
     if not HAS_RUNTIME:
         return outcome
     wanted = pieces(outputs, None)
     asked = question(op_type, inputs, len(wanted), opset, domain, least, attributes)
+    attributes = {**attributes, **(given or {})}
     symbols = symbols_of(asked.facts)
     names = [symbol.given for symbol in symbols]
     done, refusals = 0, []
     for assignment in assignments(names, sizes, least or {}):
         told = run_once(asked, op_type, domain, NEWEST.get(domain, 1) if opset is None else opset, attributes, wanted,
-                        assignment, feed or {})  # fmt: skip
+                        assignment, feed or {}, shared or {}, declared or {})  # fmt: skip
         if isinstance(told, str):
             refusals.append(f"{assignment}: {told}")
         else:
@@ -110,7 +111,7 @@ def assignments(names, sizes, least):
             yield one
 
 
-def run_once(asked, op_type, domain, opset, attributes, wanted, assignment, feed):
+def run_once(asked, op_type, domain, opset, attributes, wanted, assignment, feed, shared=None, declared=None):
     """Run the node; return the outputs as the child tells of them, or a text that says why not."""
     from onnx import TypeProto, helper
 
@@ -140,16 +141,20 @@ def run_once(asked, op_type, domain, opset, attributes, wanted, assignment, feed
 
             value = numpy_helper.from_array(value, key)
         node.attribute.append(helper.make_attribute(key, value))
-    graph = helper.make_graph(
-        [node], "case", infos, [helper.make_value_info(name, TypeProto()) for name in results if name]
-    )
+    given = [
+        helper.make_value_info(name, helper.make_tensor_type_proto(declared[at], None) if declared and at in declared
+                               else TypeProto())
+        for at, name in enumerate(results) if name
+    ]  # fmt: skip
+    graph = helper.make_graph([node], "case", infos, given)
     imports = [helper.make_opsetid("", 21)]
     if domain:
         imports.append(helper.make_opsetid(domain, opset))
     else:
         imports = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=10)
-    return runtime().ask((model.SerializeToString(), [name for name in results if name], feeds))
+    same = {f"y{out}": f"x{at}" for out, at in (shared or {}).items()}
+    return runtime().ask((model.SerializeToString(), [name for name in results if name], feeds, same))
 
 
 def type_proto(kind):

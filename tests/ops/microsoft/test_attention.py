@@ -15,7 +15,7 @@ def test_projections_inside():
     ran("Attention", "f32[b,s,6] f32[6,24] f32[24]", "f32[b,s,8]", num_heads=2)
     ran("Attention", "f32[b,s,6] f32[6,24] f32[24]", "f32[b,s,8] f32[2,b,2,s,4]", num_heads=2)
     ran("Attention", "f32[b,s,6] f32[6,24] f32[24] - f32[2,b,2,p,4]", "f32[b,s,8] f32[2,b,2,p+s,4]", num_heads=2)
-    ran("Attention", "f32[b,s,6] f32[6,22] f32[22] i32[b,s]", "f32[b,s,6]", num_heads=2, qkv_hidden_sizes=[8, 8, 6])
+    ran("Attention", "f32[b,s,6] f32[6,22] f32[22] i32[b,s]", "f32[b,s,6] f32[2,b,2,s,3]", num_heads=2, qkv_hidden_sizes=[8, 8, 6])
     case("Attention", "f32[b,s,i] f32[i,3*h] f32[3*h]", "f32[b,s,h]", num_heads=2)
     case("Attention", "f16[b,s,i] f16[i,24] f16[24] - f16[2,b,2,m,4] - i32[1]", "f16[b,s,8] f16[2,b,2,m,4]",
          num_heads=2, past_present_share_buffer=1)  # fmt: skip
@@ -48,7 +48,7 @@ def test_queries_keys_and_values_apart():
     ran(name, "f32[b,s,8] f32[b,s,8] f32[b,s,8] - - - f32[b,2,p,4] f32[b,2,p,4]",
         "f32[b,s,8] f32[b,2,p+s,4] f32[b,2,p+s,4]", num_heads=2)  # fmt: skip
     ran(name, "f32[b,s,8] f32[b,s,8] f32[b,s,8] - - - f32[b,2,p,4] f32[b,2,p,4]",
-        "f32[b,s,8] f32[b,2,p+s,4] f32[b,2,p+s,4] f32[b,2,s,p+s]", num_heads=2)  # fmt: skip
+        "f32[b,s,8] f32[b,2,p+s,4] f32[b,2,p+s,4] ?[b,2,s,p+s]", num_heads=2, declared={3: 1})  # fmt: skip
     ran(name, "f32[b,s,8] f32[b,2,l,4] f32[b,2,l,4]", "f32[b,s,8]", num_heads=2)
     case(name, "f16[b,s,2,3,4]", "f16[b,s,8]", num_heads=2)
     case(name, "f16[b,s,8] f16[b,l,2,2,4]", "f16[b,s,8]", num_heads=2)
@@ -57,28 +57,29 @@ def test_queries_keys_and_values_apart():
 
 def test_one_step_of_a_decoder():
     name = "DecoderMaskedMultiHeadAttention"
-    ran(name, "f32[b,1,8] f32[b,1,8] f32[b,1,8] - - f32[b,2,p,4] f32[b,2,p,4]",
-        "f32[b,1,8] f32[b,2,p+1,4] f32[b,2,p+1,4]", num_heads=2)  # fmt: skip
+    case(name, "f16[b,1,8] f16[b,1,8] f16[b,1,8] - - f16[b,2,p,4] f16[b,2,p,4]",
+         "f16[b,1,8] f16[b,2,p+1,4] f16[b,2,p+1,4]", num_heads=2)  # fmt: skip
     ran(name, "f32[b,1,8] f32[b,1,8] f32[b,1,8] - - f32[b,2,16,4] f32[b,2,16,4] i32[1]=[3]",
-        "f32[b,1,8] f32[b,2,16,4] f32[b,2,16,4]", num_heads=2, past_present_share_buffer=1)  # fmt: skip
+        "f32[b,1,8] f32[b,2,16,4] f32[b,2,16,4]", num_heads=2, past_present_share_buffer=1,
+        shared={1: 5, 2: 6})  # fmt: skip
     ran(name, "f32[b,1,8] f32[b,2,l,4] f32[b,2,l,4]", "f32[b,1,8]", num_heads=2)
 
 
 def test_groups_of_queries():
     name, heads = "GroupQueryAttention", {"num_heads": 4, "kv_num_heads": 2}
-    ran(name, "f32[1,s,16] f32[1,s,8] f32[1,s,8] - - i32[1]=[s-1] i32[1]=[s]",
-        "f32[1,s,16] f32[1,2,s,4] f32[1,2,s,4]", **heads)  # fmt: skip
-    ran(name, "f32[1,s,32] - - - - i32[1]=[s-1] i32[1]=[s]", "f32[1,s,16] f32[1,2,s,4] f32[1,2,s,4]", **heads)
-    ran(name, "f32[1,1,16] f32[1,1,8] f32[1,1,8] f32[1,2,p,4] f32[1,2,p,4] i32[1]=[p] i32[1]=[p+1]",
-        "f32[1,1,16] f32[1,2,p+1,4] f32[1,2,p+1,4]", **heads)  # fmt: skip
-    ran(name, "f32[1,1,16] f32[1,1,8] f32[1,1,8] f32[1,2,m,4] f32[1,2,m,4] i32[1]=[p] i32[1]=[p+1]",
-        "f32[1,1,16] f32[1,2,max(m,p+1),4] f32[1,2,max(m,p+1),4]", sizes=({"m": 9, "p": 3},), **heads)  # fmt: skip
-    ran(name, "f32[b,s,16] f32[b,s,8] f32[b,s,8] f32[b,2,0,4] f32[b,2,0,4] i32[b] i32[1]=[s]",
-        "f32[b,s,16] f32[b,2,s,4] f32[b,2,s,4]", feed={5: seqlens}, **heads)  # fmt: skip
-    case(name, "f16[b,s,16] f16[b,s,8] f16[b,s,8] f16[b,2,p,4] f16[b,2,p,4] i32[b] i32[1]",
-         "f16[b,s,16] f16[b,2,?,4] f16[b,2,?,4]", **heads)  # fmt: skip
-    case(name, "f16[b,s,16] f16[b,s,8] f16[b,s,8] i8[b,2,w,4] i8[b,2,w,4] i32[b] i32[1]",
-         "f16[b,s,16] i8[b,2,w,4] i8[b,2,w,4]", sliding_window_cache=1, **heads)  # fmt: skip
+    ran(name, "f32[1,s,32] f32[1,s,16] f32[1,s,16] - - i32[1]=[s-1] i32[1]=[s]",
+        "f32[1,s,32] f32[1,2,s,8] f32[1,2,s,8] f32[1,4,s,s]", given={"qk_output": 1}, **heads)  # fmt: skip
+    ran(name, "f32[1,s,64] - - - - i32[1]=[s-1] i32[1]=[s]", "f32[1,s,32] f32[1,2,s,8] f32[1,2,s,8]", **heads)
+    ran(name, "f32[1,1,32] f32[1,1,16] f32[1,1,16] f32[1,2,p,8] f32[1,2,p,8] i32[1]=[p] i32[1]=[p+1]",
+        "f32[1,1,32] f32[1,2,p+1,8] f32[1,2,p+1,8]", **heads)  # fmt: skip
+    ran(name, "f32[1,1,32] f32[1,1,16] f32[1,1,16] f32[1,2,m,8] f32[1,2,m,8] i32[1]=[p] i32[1]=[p+1]",
+        "f32[1,1,32] f32[1,2,max(m,p+1),8] f32[1,2,max(m,p+1),8]", sizes=({"m": 9, "p": 3},), **heads)  # fmt: skip
+    ran(name, "f32[b,s,32] f32[b,s,16] f32[b,s,16] f32[b,2,0,8] f32[b,2,0,8] i32[b] i32[1]=[s]",
+        "f32[b,s,32] f32[b,2,s,8] f32[b,2,s,8]", feed={5: seqlens}, **heads)  # fmt: skip
+    case(name, "f16[b,s,32] f16[b,s,16] f16[b,s,16] f16[b,2,p,8] f16[b,2,p,8] i32[b] i32[1]",
+         "f16[b,s,32] f16[b,2,?,8] f16[b,2,?,8]", **heads)  # fmt: skip
+    case(name, "f16[b,s,32] f16[b,s,16] f16[b,s,16] i8[b,2,w,8] i8[b,2,w,8] i32[b] i32[1]",
+         "f16[b,s,32] i8[b,2,w,8] i8[b,2,w,8]", sliding_window_cache=1, **heads)  # fmt: skip
 
 
 def seqlens(sizes):
@@ -90,7 +91,7 @@ def test_sparse_attention_keeps_its_caches():
     heads = {"num_heads": 4, "kv_num_heads": 2, "sparse_block_size": 16}
     caches = "f32[1,2,32,8] f32[1,2,32,8] i32[1,3]=[0,1,3] i32[1,3]=[0,0,1]"
     ran("SparseAttention", f"f32[1,s,32] f32[1,s,16] f32[1,s,16] {caches} i32[1]=[s] i32[1]=[s]",
-        "f32[1,s,32] f32[1,2,32,8] f32[1,2,32,8]", **heads)  # fmt: skip
+        "f32[1,s,32] f32[1,2,32,8] f32[1,2,32,8]", shared={1: 3, 2: 4}, **heads)  # fmt: skip
     case("SparseAttention", f"f16[1,s,64] - - {caches} i32[1] i32[1]", "f16[1,s,32] f32[1,2,32,8] f32[1,2,32,8]",
          **heads)  # fmt: skip
     case("DynamicSparseAttention", "f16[b,s,32] f16[b,s,16] f16[b,s,16] i8[b,2,m,8] i8[b,2,m,8]",

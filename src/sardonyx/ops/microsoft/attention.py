@@ -68,22 +68,22 @@ def projected_attention(call: Call, past_at: int, dtype_at: int = 0) -> tuple[An
     dtype = kind.dtype if isinstance(kind, TensorType) else None
     batch, length = fresh_dims(call, 2) if data is None else data[:2]
     sizes = call.ints("qkv_hidden_sizes", None)
-    hidden: Dim
+    width: Dim
     if sizes:
         if len(sizes) != 3 or min(sizes) < 1:
             call.fail("bad-attribute", f"{sizes} are not the three hidden sizes", attr="qkv_hidden_sizes")
-        hidden, width = sizes[0], sizes[2]
+        width = sizes[2]
     else:
         bias = shape_of(call, 2)
         whole = weights[1] if weights is not None else bias[0] if bias is not None and len(bias) == 1 else None
-        hidden = width = call.fresh() if whole is None else share(call, whole, 3, "the second dim of weights")
+        width = call.fresh() if whole is None else share(call, whole, 3, "the second dim of weights")
     output = TensorType(dtype, (batch, length, width))
     if not call.wants(1):
         return (output,)
     past = with_rank(call, past_at, "past", 5)
     if call.int("past_present_share_buffer", 0):
         return output, TensorType(dtype, past)
-    size = share(call, hidden, heads, "the hidden size")
+    size = share(call, width, heads, "the hidden size of V")
     total: Dim = length
     if call.has(past_at):
         total = call.fresh() if past is None else plus(call, past[3], length)
@@ -121,19 +121,19 @@ def decoder_attention(call: Call) -> tuple[Answer, ...]:
 @rules("MultiHeadAttention")
 def multi_head_attention(call: Call) -> tuple[Answer, ...]:
     """Attend from queries to keys and values, given apart or packed; a 4-D key is a past that nothing is added to."""
-    return given_attention(call, past_at=6, shared=call.has(8), kept_at=3)
+    return given_attention(call, past_at=6, shared=call.has(8))
 
 
 @rules("DecoderMaskedMultiHeadAttention")
 def decoder_masked_multi_head_attention(call: Call) -> tuple[Answer, ...]:
     """Attend from one query in each sequence; packed queries have no key."""
-    return given_attention(call, past_at=5, shared=bool(call.int("past_present_share_buffer", 0)), kept_at=10)
+    return given_attention(call, past_at=5, shared=bool(call.int("past_present_share_buffer", 0)))
 
 
-def given_attention(call: Call, past_at: int, shared: bool, kept_at: int) -> tuple[Answer, ...]:
+def given_attention(call: Call, past_at: int, shared: bool) -> tuple[Answer, ...]:
     """Return output, present key and value, and the scores.
 
-    `kept_at` is the position of the bias, which has the hidden sizes of Q, K and V side by side.
+    The scores have whichever element type they are declared with.
     """
     heads = heads_of(call)
     query = call.tensor(0)
@@ -169,7 +169,7 @@ def given_attention(call: Call, past_at: int, shared: bool, kept_at: int) -> tup
     past = with_rank(call, past_at, "the past", 4)
     if shared:
         buffers = query.with_shape(past), query.with_shape(shape_of(call, past_at + 1))
-        return (output, *buffers, query.with_shape((batch, heads, length, call.fresh())))
+        return (output, *buffers, TensorType(None, (batch, heads, length, call.fresh())))
     total: Dim = call.fresh() if added is None else added
     if call.has(past_at):
         total = plus(call, past[2], total) if past is not None else call.fresh()
@@ -177,7 +177,7 @@ def given_attention(call: Call, past_at: int, shared: bool, kept_at: int) -> tup
         output,
         query.with_shape((batch, heads, total, size)),
         query.with_shape((batch, heads, total, v_size)),
-        query.with_shape((batch, heads, length, total)),
+        TensorType(None, (batch, heads, length, total)),
     )
 
 
@@ -212,7 +212,7 @@ def group_query_attention(call: Call) -> tuple[Answer, ...]:
         else:
             longest = call.scope.maximum(past[2], whole)  # type: ignore[arg-type]
             found.append(TensorType(dtype, (batch, groups, longest, past[3])))
-    return output, *found, query.with_shape((batch, heads, length, call.fresh()))
+    return output, *found, query.with_shape((batch, heads, length, whole))  # type: ignore[arg-type]
 
 
 @rules("SparseAttention")
