@@ -126,6 +126,8 @@ class Engine:
                 types[value] = TensorType(tensor.dtype or None, tensor.shape)
         for value, sparse in graph.sparse_initializers.items():
             types[value] = SparseTensorType(sparse.dtype, sparse.shape)
+        if self.log is not None:
+            self.log.entered(self, graph, activation)
 
     def run(self, graph: Graph, activation: Activation) -> None:
         """Walk a graph, and the functions that it calls; the level is that of the graph."""
@@ -144,6 +146,8 @@ class Engine:
             self.activation, self.level, self.index = caller, waiting[-1][2], activation.level.index
             answer = functions.finish(self, activation)
             self.store(caller.call.node, answer, caller)
+            if self.log is not None:
+                self.log.done(self, caller.call.node, caller)
 
     def walk(self, cursor: Cursor, activation: Activation) -> Activation | None:
         """Ask the rules of nodes, in order; stop at a call of a function that must be walked, and return it."""
@@ -302,6 +306,10 @@ class Engine:
             self.assumptions[key] = (self.level, self.index, self.activation.call.node)
             if kind == "joined-dims":
                 self.scope.join(a, b)
+            elif kind == "window-fits":
+                self.scope.assume_at_least(a, b)
+            elif kind == "divisor-not-zero" and self.scope.at_least(a, 0):
+                self.scope.assume_at_least(a, 1)
 
     def constrain(self, relation: str, a: Dim, b: Dim) -> None:
         """Note an equality or inequality that holds in every run; rules state one through the scope."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from sardonyx.infer.engine import Engine
 from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sardonyx.infer.activation import Step
-    from sardonyx.infer.engine import Engine
-    from sardonyx.ir.graph import Node, Value
+    from sardonyx.infer.activation import Activation, Step
+    from sardonyx.infer.engine import Cursor
+    from sardonyx.ir.graph import Graph, Node, Value
 
 KINDS = ("typed", "refined", "done", "constraint", "bound", "branch", "joined", "issue")
 
@@ -20,7 +21,7 @@ class Event:
     """One step."""
 
     kind: str
-    """`typed`, `refined` (a claim or a further pass changed a type), `done` (a node), `constraint`, `bound`, `branch`
+    """`typed`, `refined` (a claim changed a type), `done` (a node), `constraint`, `bound`, `branch`
     (an If takes one), `joined` (a Loop or Scan joins a state with what an iteration makes of it), `issue`."""
     path: tuple[Step, ...]
     """The frame: (node index, attribute) for each level."""
@@ -65,9 +66,40 @@ class Log:
         if self.stream is not None and not engine.tentative:
             self.flush()
 
+    def entered(self, engine: Engine, graph: Graph, activation: Activation) -> None:
+        """Note what a graph begins with: its inputs and constants."""
+        node, activation.call.node = activation.call.node, None  # type: ignore[assignment]
+        for value in (*graph.inputs, *graph.initializers, *graph.sparse_initializers):
+            if value in activation.types:
+                self.note(engine, "typed", value, None, activation.types[value])
+        activation.call.node = node
+
+    def done(self, engine: Engine, node: Node, activation: Activation) -> None:
+        """Note what is known after a node."""
+        used = tuple(value for value in node.inputs if value is not None)
+        for value in node.outputs:
+            if value is not None and value in activation.types:
+                self.note(engine, "typed", value, None, activation.types[value], used)
+        self.note(engine, "done", None, None, node.op, used)
+
     def flush(self) -> None:
         """Hand over what stands from now on."""
         if self.stream is not None:
             events, self.events = self.events, []
             for event in events:
                 self.stream(event)
+
+
+class NotingEngine(Engine):
+    """An engine that notes each node; the walk of one that does not has no line for it."""
+
+    def walk(self, cursor: Cursor, activation: Activation) -> Activation | None:
+        """Walk node by node."""
+        log = self.log
+        for one in cursor:
+            callee = super().walk(iter((one,)), activation)
+            if callee is not None:
+                return callee
+            if log is not None:
+                log.done(self, one[1], activation)
+        return None

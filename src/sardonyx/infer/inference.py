@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sardonyx.infer.activation import Activation
     from sardonyx.infer.coverage import Coverage
     from sardonyx.infer.engine import Spot
-    from sardonyx.infer.events import Event
+    from sardonyx.infer.events import Event, Log
     from sardonyx.infer.explain import Explanation
     from sardonyx.ir.graph import Function, Graph, Model, Node, Value
     from sardonyx.ir.types import Type
@@ -160,12 +160,13 @@ def infer_shapes(
     ):
         if given not in possible:
             raise ValueError(f"{name}={given!r} is none of {', '.join(map(repr, possible))}")
-    log = None
+    log: Log | None = None
+    make: type[Engine] = Engine
     if events:
-        from sardonyx.infer.events import Log
+        from sardonyx.infer.events import Log, NotingEngine
 
-        log = Log(events if callable(events) else None)
-    engine = Engine(
+        log, make = Log(events if callable(events) else None), NotingEngine
+    engine = make(
         model,
         strict=mode == "strict",
         open_defaults=defaults == "open",

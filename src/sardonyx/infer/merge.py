@@ -119,9 +119,12 @@ def merge_tensor(engine: Engine, value: Value, inferred: TensorType, claim: Tens
                     for axis, (mine, other) in enumerate(zip(shape, said, strict=True))
                 ]
             )
-    if dtype is inferred.dtype and shape is inferred.shape:
+    if dtype is inferred.dtype and (shape is inferred.shape or shape == inferred.shape):
         return inferred
-    return type(inferred)(dtype, shape)
+    found = type(inferred)(dtype, shape)
+    if engine.log is not None:
+        engine.log.note(engine, "refined", value, inferred, found)
+    return found
 
 
 def merge_dim(engine: Engine, value: Value, axis: int, mine: Dim, said: Dim) -> Dim:
