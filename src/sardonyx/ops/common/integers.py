@@ -86,6 +86,8 @@ def multiply(call: Call, a: Dim, b: Dim) -> Dim:
 def divide(call: Call, a: Dim, b: Dim) -> Dim:
     """Divide as ONNX does, toward zero: floor division where the signs are known and equal, else unknown.
 
+    A dividend that is negative by less than the divisor, if at all, gives 0 there: exporters write `(s - 1)//4 + 1`.
+
     A run implies that the divisor is not 0; where a size divides, that is an assumption.
     """
     if isinstance(a, int) and isinstance(b, int):
@@ -100,6 +102,9 @@ def divide(call: Call, a: Dim, b: Dim) -> Dim:
         if not scope.at_least(b, 1):
             call.assume("divisor-not-zero", b)
         return scope.floordiv(a, b)
+    low = scope.lower(a)
+    if isinstance(b, int) and low is not None and -b < low:
+        return scope.maximum(scope.floordiv(a, b), 0)
     if scope.at_least(-b, 1) and scope.at_least(-a, 0):
         return scope.floordiv(-a, -b)
     return unknown(call)

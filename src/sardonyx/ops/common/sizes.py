@@ -56,6 +56,16 @@ def times(call: Call, a: Dim, b: Dim) -> Dim:
         return call.fresh()
 
 
+def as_known_now(call: Call, dim: Dim) -> Dim:
+    """Return a size that was calculated some time ago in the light of what is known by now."""
+    if isinstance(dim, int) or dim.depth < 3:
+        return dim
+    try:
+        return call.scope.simplify(dim)
+    except (TooLarge, ZeroDivisionError):
+        return dim
+
+
 def attempt(call: Call, calculate: Callable[[], Dim]) -> Dim:
     """Return a size, or a fresh symbol where it outgrows its limits or divides by 0."""
     try:

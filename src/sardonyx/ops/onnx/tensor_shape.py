@@ -8,7 +8,7 @@ from sardonyx.ops.call import INTEGERS, MOST_ELEMENTS, Fact
 from sardonyx.ops.common import axes as axis_lists
 from sardonyx.ops.common.broadcast import broadcast
 from sardonyx.ops.common.contents import count_of, numbers, permuted, spread
-from sardonyx.ops.common.sizes import product
+from sardonyx.ops.common.sizes import as_known_now, product
 from sardonyx.ops.rules import Rules
 
 TYPE_CHECKING = False
@@ -179,6 +179,11 @@ def target_dim(call: Call, source: Shape | None, at: int, one: Element, keeps_ze
     if not isinstance(one, Expr):
         return call.fresh()
     scope = call.scope
+    if one.depth > 2:
+        simpler = as_known_now(call, one)
+        if not isinstance(simpler, Expr):
+            return target_dim(call, source, at, simpler, keeps_zero, has_rest)
+        one = simpler
     low = scope.lower(one)
     if not has_rest and (low is None or low < 0):
         return None
@@ -368,7 +373,7 @@ def expand(call: Call) -> TensorType | Fact:
     for one in target:
         if isinstance(one, int) and one < 0:
             call.fail("bad-input", f"the shape {text_of(target)} has a negative dim")
-    wanted = tuple([one if isinstance(one, (int, Expr)) else call.fresh() for one in target])
+    wanted = tuple([as_known_now(call, one) if isinstance(one, (int, Expr)) else call.fresh() for one in target])
     shape = broadcast(call, data.shape, wanted)
     kind = data.with_shape(shape)
     if shape is None or data.shape is None or count_of(shape) is None:
