@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sardonyx.ir.types import TensorType as TensorType
     from sardonyx.limits import Limits as Limits
     from sardonyx.passes.inline_functions import inline_functions as inline_functions
+    from sardonyx.passes.inline_scans import inline_single_trip_scan_bodies as inline_single_trip_scan_bodies
     from sardonyx.pipeline import lower as lower
 
 HOMES = {
@@ -57,6 +58,7 @@ HOMES = {
     "External": "io.shards",
     "Limits": "limits",
     "lower": "pipeline",
+    "inline_single_trip_scan_bodies": "passes.inline_scans",
     "inline_functions": "passes.inline_functions",
     "infer_shapes": "infer.inference",
     "Model": "ir.graph",

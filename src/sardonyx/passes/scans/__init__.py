@@ -1,0 +1,1 @@
+"""The parts of single-trip Scan inlining: what may be inlined, and how."""
