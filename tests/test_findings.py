@@ -48,3 +48,9 @@ def test_a_shape_that_numpy_cannot_hold_is_unsupported_and_no_surprise(dims: tup
     with pytest.raises(sx.OnnxError) as caught:
         empty.numpy()
     assert (caught.value.code, caught.value.place.value) == ("array-shape", "w")
+
+
+def test_a_bool_scalar_of_2_is_an_array_of_true() -> None:
+    (two,) = sx.load(model(relu(tensor(block(9, b"\x02"), dims=(), data_type=9)))).graph.initializers.values()
+    array = two.numpy()
+    assert (array.shape, array.dtype.name, bool(array)) == ((), "bool", True)

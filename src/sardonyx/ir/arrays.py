@@ -102,7 +102,8 @@ def to_numpy(tensor: Tensor) -> Array:
             # frombuffer holds on to the view, np.ndarray only to what is below it: a map could go from under an array
             found = shaped(np.frombuffer(view, dtype) if len(view) else np.empty(0, dtype), tensor)
             if tensor.dtype is DType.BOOL and (found.view(np.uint8) > 1).any():
-                found = found.view(np.uint8) != 0  # numpy takes a bool of 2 for neither True nor False
+                # numpy takes a bool of 2 for neither True nor False; asarray, since comparing a scalar gives no array
+                found = np.asarray(found.view(np.uint8) != 0)
             elif sys.byteorder == "big" and tensor.dtype in EXTENDED and bits > 8:
                 found = found.view(np.uint16).byteswap().view(dtype)  # ml_dtypes has the native order only
     found.flags.writeable = False
