@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PASSES: Mapping[str, str] = {
     "dead_code": "sardonyx.passes.dead_code:drop_dead_code",
     "identity": "sardonyx.passes.identity:drop_identities",
+    "inline": "sardonyx.passes.inline_functions:inline_functions",
 }
 """Name of a pass to `module:function`; the module is imported when the pass is first asked for."""
 
