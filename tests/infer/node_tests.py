@@ -4,6 +4,7 @@
     python tests/infer/node_tests.py Slice Pad    every case of these operators that is not right, with the reason
     python tests/infer/node_tests.py --all        the same for all operators
     python tests/infer/node_tests.py --fresh      collect the cases again (they are kept in build/)
+    python tests/infer/node_tests.py --write      count anew what is unknown, in unknown_dims.txt
 
 All types that a case declares are erased, except those of the main graph's inputs. Each case is inferred four times:
 
@@ -41,7 +42,7 @@ from sardonyx.infer.inference import infer_shapes
 from sardonyx.ir.types import DType, MapType, OptionalType, SequenceType, TensorType
 
 RUNS = ("given", "data", "symbols", "both")
-KEPT = ROOT / "build" / f"node_cases_{onnx.__version__}_1.pickle"
+KEPT = ROOT / "build" / f"node_cases_{onnx.__version__}_3.pickle"
 FLOATS = frozenset(
     (1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24, 27, 28)  # floats of every width, and complex numbers
 )
@@ -53,7 +54,7 @@ class Case:
 
     name: str
     operator: str
-    """The operator tested, with its domain; `(expanded)` behind it where its function body is what is run."""
+    """The operator tested, with its domain; `(expanded)` behind it where the nodes of its function body are run."""
     models: dict[str, bytes]
     """The model of each run."""
     sizes: dict[str, dict[str, int]]
@@ -75,7 +76,9 @@ def collect():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cases = [make(case) for case in collect_testcases(None)]
+        found = collect_testcases(None)
+        operators = {case.name: operator_of(case) for case in found}
+        cases = [make(case, operators) for case in found]
     KEPT.parent.mkdir(exist_ok=True)
     part = KEPT.with_suffix(f".{os.getpid()}")
     part.write_bytes(pickle.dumps(cases))
@@ -83,8 +86,8 @@ def collect():
     return cases
 
 
-def make(case):
-    """Turn an onnx test case into a `Case`."""
+def make(case, operators):
+    """Turn an onnx test case into a `Case`; `operators` is what each case tests."""
     inputs, outputs = case.data_sets[0]
     given = onnx.ModelProto()
     given.CopyFrom(case.model)
@@ -98,24 +101,27 @@ def make(case):
             supplied = run != "symbols" and supply(model, info, value)
             if run != "data" and not supplied:
                 name_dims(info.type, f"i{at}", value, sizes[run])
+    for at, info in enumerate(given.graph.input):
+        if info.type.HasField("sequence_type") and at < len(inputs):
+            for run in RUNS:
+                read_names(info.type.sequence_type.elem_type, inputs[at], sizes[run])
     models = {"given": given, "data": data, "symbols": symbols, "both": both}
     expected = {
         info.name: type_of(value, info.type) for info, value in zip(case.model.graph.output, outputs, strict=True)
     }
     blobs = {run: model.SerializeToString() for run, model in models.items()}
-    return Case(case.name, operator_of(case), blobs, sizes, expected)
+    base, expanded, _ = case.name.partition("_expanded")
+    operator = f"{operators[base]} (expanded)" if expanded and base in operators else operators[case.name]
+    return Case(case.name, operator, blobs, sizes, expected)
 
 
 def operator_of(case):
-    """Return the operator that a case tests."""
+    """Return the operator that a case tests: its first node that is not there to help."""
     nodes = case.model.graph.node
-    if "_expanded" not in case.name:
-        by_size = sorted(nodes, key=lambda node: node.op_type in ("Constant", "Identity", "SequenceConstruct"))
-        node = by_size[0] if nodes else None
-        if node is None:
-            return "none"
-        return f"{node.domain}::{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
-    return case.name.removeprefix("test_").partition("_expanded")[0] + " (expanded)"
+    first = next(
+        (node for node in nodes if node.op_type not in ("Constant", "Identity", "SequenceConstruct")), nodes[0]
+    )
+    return f"{first.domain}::{first.op_type}" if first.domain not in ("", "ai.onnx") else first.op_type
 
 
 def erase(graph, main=False):
@@ -155,6 +161,14 @@ def name_dims(kind, prefix, value, sizes):
         sizes[dim.dim_param] = int(shape[axis])
 
 
+def read_names(kind, values, sizes):
+    """Take the size of each dim of a sequence's elements that has a name, where all elements agree."""
+    for axis, dim in enumerate(kind.tensor_type.shape.dim):
+        found = {np.shape(value)[axis] for value in values}
+        if dim.dim_param and len(found) == 1:
+            sizes[dim.dim_param] = int(found.pop())
+
+
 def type_of(value, declared):
     """Return the type of an expected output; `declared` tells kinds that the value does not."""
     if declared.HasField("optional_type"):
@@ -180,8 +194,8 @@ class Verdict:
 
     wrong: list[str] = field(default_factory=list)
     """What cannot be."""
-    unknown: list[str] = field(default_factory=list)
-    """What is not said."""
+    unknown: list[tuple[str, str]] = field(default_factory=list)
+    """What is not said: `dim`, `rank` or `type`, and the sentence about it."""
 
     def __bool__(self):
         return not (self.wrong or self.unknown)
@@ -190,7 +204,7 @@ class Verdict:
 def judge(answer, truth, sizes, what, verdict):
     """Compare a type with the true one, both as types of sardonyx; what differs goes into the verdict."""
     if answer is None:
-        verdict.unknown.append(f"{what}: nothing is known, it is {truth}")
+        verdict.unknown.append(("type", f"{what}: nothing is known, it is {truth}"))
     elif isinstance(truth, OptionalType):
         inner = answer.elem if isinstance(answer, OptionalType) else answer
         if truth.elem is not None:
@@ -211,11 +225,11 @@ def judge(answer, truth, sizes, what, verdict):
 
 def judge_tensor(answer, truth, sizes, what, verdict):
     if answer.dtype is None:
-        verdict.unknown.append(f"{what}: element type, it is {truth.dtype.text}")
+        verdict.unknown.append(("type", f"{what}: element type, it is {truth.dtype.text}"))
     elif answer.dtype is not truth.dtype:
         verdict.wrong.append(f"{what}: {answer}, it is {truth}")
     if answer.shape is None:
-        verdict.unknown.append(f"{what}: rank, it is {truth}")
+        verdict.unknown.append(("rank", f"{what}: rank, it is {truth}"))
     elif len(answer.shape) != len(truth.shape):
         verdict.wrong.append(f"{what}: {answer}, it is {truth}")
     else:
@@ -225,7 +239,7 @@ def judge_tensor(answer, truth, sizes, what, verdict):
 
 def judge_sequence(answer, truth, sizes, what, verdict):
     if answer.length is None:
-        verdict.unknown.append(f"{what}: length, it is {truth}")
+        verdict.unknown.append(("dim", f"{what}: length, it is {truth}"))
     else:
         judge_dim(answer.length, truth.length, sizes, f"{what}: length of {answer}", verdict)
     if answer.elements is not None and len(answer.elements) == len(truth.elements):
@@ -246,7 +260,7 @@ def judge_sequence(answer, truth, sizes, what, verdict):
 def judge_dim(dim, size, sizes, what, verdict):
     if isinstance(dim, Expr):
         if any(symbol.name not in sizes for symbol in dim.symbols):
-            verdict.unknown.append(f"{what}, it is {size}")
+            verdict.unknown.append(("dim", f"{what}, it is {size}"))
             return
         try:
             dim = evaluate(dim, sizes)
@@ -269,11 +283,65 @@ def infer(case, run):
     verdict.wrong.extend(f"refused: {issue.message}" for issue in inference.issues if issue.severity == "error")
     missing = [issue.message for issue in inference.issues if issue.code == "no-rule"]
     if missing:
-        verdict.unknown.append(missing[0])
+        verdict.unknown.append(("type", missing[0]))
     graph = inference.model.graph
     for value in graph.outputs:
         judge(graph.types.get(value), case.expected[value.name], case.sizes[run], value.name, verdict)
     return verdict
+
+
+# ---------------------------------------------------------------- what is unknown
+
+LIST = Path(__file__).with_name("unknown_dims.txt")
+KINDS = ("dim", "rank", "type")
+
+
+@dataclass
+class Gap:
+    """What is unknown in all cases of one operator in one run."""
+
+    counts: tuple[int, int, int]
+    """Dims, ranks, types."""
+    datum: str
+    """What would have to be known."""
+
+
+def gaps_of(verdicts):
+    """Count what is unknown: (run, operator) to numbers of dims, ranks and types."""
+    found = defaultdict(Counter)
+    for case, run, verdict in verdicts:
+        for kind, _ in verdict.unknown:
+            found[run, case.operator][kind] += 1
+    return {key: tuple(count[kind] for kind in KINDS) for key, count in found.items()}
+
+
+def read_list():
+    """Read the list of what may be unknown."""
+    listed = {}
+    for line in LIST.read_text().splitlines():
+        if line and not line.startswith("#"):
+            run, operator, *numbers, datum = (cell.strip() for cell in line.split("|"))
+            listed[run, operator] = Gap(tuple(map(int, numbers)), datum)
+    return listed
+
+
+def write_list(gaps):
+    """Write the list, keeping what it says of the data that decide."""
+    listed = read_list() if LIST.exists() else {}
+    data = {operator: gap.datum for (_, operator), gap in listed.items()}
+    head = """\
+# What inference does not know of the outputs of the node tests, per run (see node_tests.py) and operator. Only shrinks:
+# `python tests/infer/node_tests.py --write` counts anew, and the test asks for it when a number has become smaller.
+# run | operator | dims | ranks | element types | what decides it, which is not known before the run
+"""
+    order = sorted(gaps, key=lambda key: (RUNS.index(key[0]), key[1]))
+    rows = [
+        f"{run:<7} | {operator:<34} | "
+        + " | ".join(f"{count:>3}" for count in gaps[run, operator])
+        + f" | {data.get(operator, data.get(operator.removesuffix(' (expanded)'), '?'))}"
+        for run, operator in order
+    ]
+    LIST.write_text(head + "\n".join(rows) + "\n")
 
 
 # ---------------------------------------------------------------- the report
@@ -299,7 +367,7 @@ def report(names, everything):
                 print(f"{case.name} [{run}]")
                 for line in verdict.wrong:
                     print(f"    WRONG {line}")
-                for line in verdict.unknown:
+                for _, line in verdict.unknown:
                     print(f"    unknown {line}")
     print(f"{'operator':<44}" + "".join(f"{run + ' w/u/r':>16}" for run in RUNS))
     for operator, runs in sorted(table.items()):
@@ -318,4 +386,7 @@ if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     if "--fresh" in sys.argv:
         KEPT.unlink(missing_ok=True)
+    if "--write" in sys.argv:
+        write_list(gaps_of((case, run, infer(case, run)) for case in collect() for run in RUNS))
+        sys.exit()
     sys.exit(report(words, "--all" in sys.argv))
