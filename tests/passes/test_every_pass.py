@@ -26,7 +26,8 @@ def run_all(path: Path) -> None:
         assert run(result) is result, f"{name} finds something to do twice"
         if result is not model:
             again = sx.load(sx.to_bytes(result), external_data="lazy")
-            assert sx.dump(again).count("\n") <= before.count("\n"), f"{name} made the model larger"
+            if name != "inline":  # which is there to write out what functions say
+                assert sx.dump(again).count("\n") <= before.count("\n"), f"{name} made the model larger"
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.onnx")), ids=lambda path: path.stem)
