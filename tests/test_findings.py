@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 import sardonyx as sx
@@ -54,3 +56,16 @@ def test_a_bool_scalar_of_2_is_an_array_of_true() -> None:
     (two,) = sx.load(model(relu(tensor(block(9, b"\x02"), dims=(), data_type=9)))).graph.initializers.values()
     array = two.numpy()
     assert (array.shape, array.dtype.name, bool(array)) == ((), "bool", True)
+
+
+def test_checking_one_model_again_and_again_keeps_nothing() -> None:
+    untyped = model(relu(node("Unknown", ["x"], ["u"]), node("Relu", ["u"], ["z"]), block(13, block(1, "u"))))
+
+    def objects_after(rounds: int) -> int:
+        for _ in range(rounds):
+            sx.check(untyped)
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = objects_after(20)
+    assert objects_after(200) < before + 100

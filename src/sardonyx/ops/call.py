@@ -140,7 +140,6 @@ class Refused(Exception):
         self.attribute = attribute
 
 
-UNTYPED = Untyped()
 MISSING: Any = object()
 
 
@@ -186,7 +185,7 @@ class Call:
             if value is not None:
                 found = self.types.get(value)
                 if found is None:
-                    raise UNTYPED
+                    raise Untyped
                 if isinstance(found, TensorType):
                     return found
                 self.fail("wrong-kind", f"input {at} ({value.name!r}) is a {found.type_str}, not a tensor")
@@ -206,7 +205,7 @@ class Call:
             self.missing(at)
         found = self.types.get(value)
         if found is None:
-            raise UNTYPED
+            raise Untyped
         return found
 
     def optional(self, at: Int) -> TensorType | None:
