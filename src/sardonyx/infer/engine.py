@@ -167,8 +167,8 @@ class Engine:
             if rule is not None:
                 try:
                     answer = rule(call)
-                except Untyped:
-                    pass
+                except Untyped as missing:
+                    missing.__traceback__ = None  # one instance serves all, and would gather the frames of all
                 except Refused as refused:
                     self.issue(refused.code, refused.message, "error", refused.hint, refused.attribute)
                 except Exception as problem:

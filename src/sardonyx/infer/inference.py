@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from sardonyx.errors import Issue, node_label
 from sardonyx.infer.engine import Engine
 from sardonyx.infer.frames import Frame, Frames, find_frame
@@ -174,6 +176,18 @@ def infer_shapes(
         unify=assume == "unify",
         log=log,
     )
+    collects = gc.isenabled()
+    gc.disable()  # many objects and no garbage: collections would cost as much as the work
+    try:
+        return concluded(engine, bind)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def concluded(engine: Engine, bind: Mapping[str, int] | None) -> Inference:
+    """Run an engine to the end, and put what it found together."""
+    model = engine.model
     graph = model.graph
     types = input_types(engine, graph)
     if bind:

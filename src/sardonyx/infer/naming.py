@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import DIM_MAX, Expr, Symbol, TooLarge
 from sardonyx.dims.solve import solve
+from sardonyx.ir.types import TensorType
 from sardonyx.ops.common.join import mapped, mapped_element
 
 TYPE_CHECKING = False
@@ -49,12 +50,22 @@ class Naming:
     def table(self, types: dict[Value, Type]) -> None:
         """Rename every type of a table, in place; a size that is none becomes unknown, with an issue."""
         known, named = self.types, bool(self.names)
+        changed: dict[Value, Type] = {}
         for value, kind in types.items():
             pair = known.get(id(kind))
             if pair is None:  # the type is kept too, so that its id stays its own
-                pair = known[id(kind)] = kind, self.type(kind, value) if named or not is_sound(kind) else kind
+                found = kind
+                if named or type(kind) is not TensorType:
+                    found = self.type(kind, value)
+                elif kind.shape is not None:
+                    for dim in kind.shape:
+                        if type(dim) is int and not 0 <= dim <= DIM_MAX:
+                            found = self.type(kind, value)
+                            break
+                pair = known[id(kind)] = kind, found
             if pair[1] is not kind:
-                types[value] = pair[1]
+                changed[value] = pair[1]
+        types.update(changed)
 
     def type(self, kind: Type, value: Value) -> Type:
         """Return a type by its final names."""
@@ -73,8 +84,3 @@ class Naming:
         """Return elements by their final names."""
         return None if content is None else tuple([mapped_element(one, self.dim) for one in content])
 
-
-def is_sound(kind: Type) -> bool:
-    """Whether no dim of a type is a number that cannot be a size."""
-    shape: tuple[Dim, ...] | None = getattr(kind, "shape", ())
-    return not shape or all(not isinstance(dim, int) or 0 <= dim <= DIM_MAX for dim in shape)
