@@ -21,7 +21,7 @@ from sardonyx.ir.graph import Graph, Model, Node, Value
 from sardonyx.ir.tensor import Tensor, tensor_of
 from sardonyx.ir.types import DType, SequenceType, TensorType
 from sardonyx.limits import DEFAULT
-from sardonyx.ops.call import INTEGERS, Fact, Ratio, Test
+from sardonyx.ops.call import INTEGERS, Fact, Quotient, Ratio, Test
 from tests.ops.words import OMITTED, Reader, write
 
 NEWEST = {"": 28, "ai.onnx.ml": 5, "com.microsoft": 1, "ai.onnx.preview.training": 1, "ai.onnx.preview": 1}
@@ -230,6 +230,8 @@ def number_element(one, sizes):
         return (value == 0 if one.equal else value >= 0) is not one.negated
     if isinstance(one, Ratio):
         return number(one.expr, sizes) / one.divisor
+    if isinstance(one, Quotient):
+        raise Unknown
     if isinstance(one, Expr):
         return number(one, sizes)
     if one is None:
@@ -289,7 +291,7 @@ def symbols_of(facts):
     def visit(one):
         if isinstance(one, Expr):
             found.update(dict.fromkeys(one.symbols))
-        elif isinstance(one, (Test, Ratio)):
+        elif isinstance(one, (Test, Ratio, Quotient)):
             visit(one.expr)
 
     def visit_type(kind):

@@ -21,7 +21,7 @@ from sardonyx.ir.types import (
     SparseTensorType,
     TensorType,
 )
-from sardonyx.ops.call import Fact, Ratio, Test
+from sardonyx.ops.call import Fact, Quotient, Ratio, Test
 
 SHORT = {
     "f32": DType.FLOAT, "f64": DType.DOUBLE, "f16": DType.FLOAT16, "bf16": DType.BFLOAT16, "i64": DType.INT64,
@@ -131,7 +131,7 @@ class Reader:
             except ValueError:
                 whole, slash, divisor = text.rpartition("/")
                 return (
-                    Ratio(self.dim(whole), int(divisor))
+                    fraction(self.dim(whole), int(divisor))
                     if slash and divisor.isdigit() and not whole.endswith("/")
                     else Ratio(self.dim(text))
                 )
@@ -147,6 +147,11 @@ class Reader:
             if found:
                 return Test(self.dim(left) - self.dim(right), sign == "==", negated)
         raise ValueError(text)
+
+
+def fraction(expr, divisor):
+    """Return `expr / divisor` as an element: exact by a power of two, else what a run rounds it to."""
+    return (Quotient if divisor & (divisor - 1) else Ratio)(expr, divisor)
 
 
 def write(fact):
@@ -185,7 +190,7 @@ def write_element(one):
         return "?"
     if isinstance(one, Test):
         return f"{'not ' if one.negated else ''}{one.expr}{'==' if one.equal else '>='}0"
-    if isinstance(one, Ratio):
+    if isinstance(one, (Ratio, Quotient)):
         return f"{one.expr}" + ("" if one.divisor == 1 else f"/{one.divisor}")
     if isinstance(one, bytes):
         return f'"{one.decode()}"'

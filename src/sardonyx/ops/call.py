@@ -8,7 +8,8 @@ Contents are what is known of the elements of a small tensor, in row-major order
 
 - of an integer tensor: an `int`, or an expression over symbols (one that nothing is known of is a symbol of its own);
 - of a bool tensor: a `bool`, a `Test` (an undecided comparison), or None;
-- of a float tensor: a `float`, a `Ratio` (an exact fraction of an expression), or None;
+- of a float tensor: a `float`, a `Ratio` (an exact fraction of an expression), a `Quotient` (one that a run rounds), or
+  None;
 - of a string tensor: `bytes` or None.
 """
 
@@ -111,8 +112,23 @@ class Ratio:
         return hash((self.expr, self.divisor))
 
 
+@record
+class Quotient:
+    """The float nearest to `expr / divisor`, as an element of a float tensor: only its floor and ceiling are exact."""
+
+    expr: Dim
+    divisor: int
+    """A positive number, no power of two."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quotient) and other.expr == self.expr and other.divisor == self.divisor
+
+    def __hash__(self) -> int:
+        return hash((Quotient, self.expr, self.divisor))
+
+
 if TYPE_CHECKING:
-    Element: TypeAlias = int | float | bool | bytes | Expr | Test | Ratio | None
+    Element: TypeAlias = int | float | bool | bytes | Expr | Test | Ratio | Quotient | None
     Content: TypeAlias = tuple[Element, ...]
 
 

@@ -84,6 +84,7 @@ def test_slice_by_what_is_not_known():
     case("Slice", "f32[b,s] i64[1]=[0] i64[1]=[3] i64[1]=[1] i64[1]", "f32[b,?]")
     case("Slice", "f32[b,s] i64 i64", "f32[?,?]")
     case("Slice", "f32 i64[1]=[0] i64[1]=[3]", "f32")
+    case("Slice", "f32[4] i64[1]=[3] i64[1]=[9223372036854775807] i64[1]=[0] i64[1]=[-1]", "f32[?]")
 
 
 def test_slices_of_shapes():

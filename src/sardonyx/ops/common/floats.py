@@ -3,9 +3,8 @@
 Known numbers are rounded to the element type after every operation. A number made of sizes is an exact fraction
 (`Ratio`), as long as the arithmetic of the element type is exact for it: integers below 2^24 in a 32-bit float, and
 what powers of two make of them. A size itself is taken to be in that range; a product of sizes, or a large multiple of
-one, is not. A quotient by another number is not exact, but its floor and ceiling are: between a fraction that is no
-integer and the next integer there is room for the rounding error. Such a `Ratio` (its divisor is no power of two) can
-only be rounded to an integer.
+one, is not. A quotient by another number (`Quotient`) is not exact, but its floor and ceiling are: between a fraction
+that is no integer and the next integer there is room for the rounding error.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from sardonyx.ir.types import DType
 from sardonyx.ops.common import integers
 from sardonyx.ops.common.predicates import as_ratio, is_power_of_two
 
-from sardonyx.ops.call import Ratio  # isort: skip
+from sardonyx.ops.call import Quotient, Ratio  # isort: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def to_integer(call: Call, dtype: DType, value: Element) -> Dim:
     """Return a float element as one of an integer type: the fraction is cut off; what does not fit is unknown."""
     if isinstance(value, float) and isfinite(value):
         return integers.fit(call, trunc(value), dtype)
-    if isinstance(value, Ratio):
+    if isinstance(value, (Ratio, Quotient)):
         scope = call.scope
         if value.divisor == 1:
             return integers.fit(call, value.expr, dtype)
@@ -127,7 +126,7 @@ def reround(call: Call, dtype: DType, value: Element) -> Element:
     """Return a float element in another float type."""
     if isinstance(value, float):
         return rounded(value, dtype)
-    if isinstance(value, Ratio) and is_power_of_two(value.divisor):
+    if isinstance(value, Ratio):
         return exact(call, dtype, value.expr, value.divisor)
     return None
 
@@ -139,28 +138,28 @@ def negative(call: Call, dtype: DType, a: Element) -> Element:
     """Return `-a`."""
     if isinstance(a, float):
         return -a
-    return Ratio(-a.expr, a.divisor) if isinstance(a, Ratio) else None
+    return type(a)(-a.expr, a.divisor) if isinstance(a, (Ratio, Quotient)) else None
 
 
 def absolute(call: Call, dtype: DType, a: Element) -> Element:
     """Return `abs(a)`."""
     if isinstance(a, float):
         return abs(a)
-    return Ratio(integers.absolute(call, a.expr), a.divisor) if isinstance(a, Ratio) else None
+    return type(a)(integers.absolute(call, a.expr), a.divisor) if isinstance(a, (Ratio, Quotient)) else None
 
 
 def round_down(call: Call, dtype: DType, a: Element) -> Element:
     """Return the largest integer that is not above `a`."""
     if isinstance(a, float):
         return rounded(float(floor(a)), dtype) if isfinite(a) and a != 0 else a
-    return exact(call, dtype, call.scope.floordiv(a.expr, a.divisor), 1) if isinstance(a, Ratio) else None
+    return exact(call, dtype, call.scope.floordiv(a.expr, a.divisor), 1) if isinstance(a, (Ratio, Quotient)) else None
 
 
 def round_up(call: Call, dtype: DType, a: Element) -> Element:
     """Return the smallest integer that is not below `a`."""
     if isinstance(a, float):
         return rounded(copysign(float(ceil(a)), a), dtype) if isfinite(a) and a != 0 else a
-    return exact(call, dtype, call.scope.ceildiv(a.expr, a.divisor), 1) if isinstance(a, Ratio) else None
+    return exact(call, dtype, call.scope.ceildiv(a.expr, a.divisor), 1) if isinstance(a, (Ratio, Quotient)) else None
 
 
 def round_even(call: Call, dtype: DType, a: Element) -> Element:
@@ -187,7 +186,7 @@ def add(call: Call, dtype: DType, a: Element, b: Element) -> Element:
     """Return `a + b`."""
     if isinstance(a, float) and isinstance(b, float):
         return rounded(a + b, dtype)
-    left, right = dyadic(a), dyadic(b)
+    left, right = as_ratio(a), as_ratio(b)
     if left is None or right is None:
         return None
     return exact(call, dtype, left.expr * right.divisor + right.expr * left.divisor, left.divisor * right.divisor)
@@ -202,7 +201,7 @@ def multiply(call: Call, dtype: DType, a: Element, b: Element) -> Element:
     """Return `a * b`."""
     if isinstance(a, float) and isinstance(b, float):
         return rounded(a * b, dtype)
-    left, right = dyadic(a), dyadic(b)
+    left, right = as_ratio(a), as_ratio(b)
     if left is None or right is None:
         return None
     return exact(call, dtype, left.expr * right.expr, left.divisor * right.divisor)
@@ -212,7 +211,7 @@ def divide(call: Call, dtype: DType, a: Element, b: Element) -> Element:
     """Return `a / b`."""
     if isinstance(a, float) and isinstance(b, float):
         return rounded(a / b, dtype) if b != 0 and isfinite(a) and isfinite(b) else None
-    left, right = dyadic(a), dyadic(b)
+    left, right = as_ratio(a), as_ratio(b)
     if left is None or right is None or not isinstance(right.expr, int) or right.expr == 0:
         return None
     top, bottom = left.expr * right.divisor, left.divisor * right.expr
@@ -226,7 +225,7 @@ def divide(call: Call, dtype: DType, a: Element, b: Element) -> Element:
     if is_power_of_two(bottom):
         return exact(call, dtype, top, bottom)
     if isinstance(top, Expr) and bottom <= 1 << 12 and FORMS[dtype][0] >= 24 and is_small(call, dtype, top):
-        return Ratio(top, bottom)
+        return Quotient(top, bottom)
     return None
 
 
@@ -246,7 +245,7 @@ def extreme(call: Call, dtype: DType, a: Element, b: Element, largest: bool) -> 
         if a != a or b != b or a == b:
             return a if a == b and copysign(1, a) == copysign(1, b) else None
         return max(a, b) if largest else min(a, b)
-    left, right = dyadic(a), dyadic(b)
+    left, right = as_ratio(a), as_ratio(b)
     if left is None or right is None:
         return None
     choose = call.scope.maximum if largest else call.scope.minimum
@@ -260,7 +259,7 @@ def power(call: Call, dtype: DType, a: Element, b: Element) -> Element:
     if not isinstance(b, float) or not isfinite(b):
         return None
     if b == 1.0:
-        return a if isinstance(a, float) or dyadic(a) is not None else None
+        return a if isinstance(a, float) or as_ratio(a) is not None else None
     if b == 0.0:
         return 1.0
     if not isinstance(a, float) or not isfinite(a) or a == 0 or b != int(b) or abs(b) > 64:
@@ -277,12 +276,6 @@ def remainder(call: Call, dtype: DType, a: Element, b: Element) -> Element:
     if isinstance(a, float) and isinstance(b, float) and isfinite(a) and isfinite(b) and b != 0:
         return fmod(a, b)
     return None
-
-
-def dyadic(one: Element) -> Ratio | None:
-    """Return an element as a fraction by a power of two, which float arithmetic keeps exact; else None."""
-    found = as_ratio(one)
-    return found if found is not None and is_power_of_two(found.divisor) else None
 
 
 def apply1(call: Call, operation: Unary, dtype: DType) -> Callable[[Element], Element]:

@@ -103,7 +103,7 @@ def divide(call: Call, a: Dim, b: Dim) -> Dim:
             call.assume("divisor-not-zero", b)
         return scope.floordiv(a, b)
     low = scope.lower(a)
-    if isinstance(b, int) and low is not None and -b < low:
+    if isinstance(b, int) and low is not None and b > 0 and -b < low:
         return scope.maximum(scope.floordiv(a, b), 0)
     if scope.at_least(-b, 1) and scope.at_least(-a, 0):
         return scope.floordiv(-a, -b)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import Expr, Symbol, TooLarge
 from sardonyx.ir.types import MapType, OptionalType, SequenceType, TensorType
-from sardonyx.ops.call import INTEGERS, Fact, Ratio, Test
+from sardonyx.ops.call import INTEGERS, Fact, Quotient, Ratio, Test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ def mapped_element(one: Element, change: Callable[[Dim], Dim]) -> Element:
     """Return an element with every dim in it changed."""
     if isinstance(one, Expr):
         return change(one)
-    if isinstance(one, Ratio):
-        return Ratio(change(one.expr), one.divisor) if isinstance(one.expr, Expr) else one
+    if isinstance(one, (Ratio, Quotient)):
+        return type(one)(change(one.expr), one.divisor) if isinstance(one.expr, Expr) else one
     if isinstance(one, Test):
         expr = change(one.expr)
         if isinstance(expr, int):

@@ -9,12 +9,16 @@ from __future__ import annotations
 from math import gcd
 
 from sardonyx.dims import Expr, TooLarge
-from sardonyx.ops.call import Ratio, Test
+from sardonyx.ops.call import Quotient, Ratio, Test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sardonyx.dims import Dim
     from sardonyx.ops.call import Call, Element
+
+
+NOT_NUMBERS = (bool, bytes, Test, Quotient, type(None))
+"""What cannot be compared as a number; of a quotient only floor and ceiling are exact."""
 
 
 def at_least(call: Call, a: Element, b: Element) -> Element:
@@ -82,14 +86,12 @@ def test(expr: int | float | Expr, equal: bool) -> Element:
 
 def comparable(a: Element, b: Element) -> tuple[int | float | Expr, int | float | Expr] | None:
     """Return two numbers in a form that compares exactly: fractions are multiplied out; None for what is unknown."""
-    if a is None or b is None or isinstance(a, (bool, bytes, Test)) or isinstance(b, (bool, bytes, Test)):
+    if isinstance(a, NOT_NUMBERS) or isinstance(b, NOT_NUMBERS):
         return None
     if not isinstance(a, Ratio) and not isinstance(b, Ratio):
         return (a, b)
     left, right = as_ratio(a), as_ratio(b)
     if left is None or right is None:
-        return None
-    if not is_power_of_two(left.divisor) or not is_power_of_two(right.divisor):
         return None
     return left.expr * right.divisor, right.expr * left.divisor
 

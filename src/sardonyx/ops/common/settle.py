@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import Expr, TooLarge
 from sardonyx.ir.types import SequenceType, TensorType
-from sardonyx.ops.call import Ratio, Test
+from sardonyx.ops.call import Quotient, Ratio, Test
 from sardonyx.ops.common.join import Join, Renewal, common, mapped
 
 TYPE_CHECKING = False
@@ -174,6 +174,6 @@ def is_own(one: Element, renewal: Renewal) -> bool:
     """Whether an element is not known, or written in symbols of the loop."""
     if one is None:
         return True
-    if isinstance(one, (Test, Ratio)):
+    if isinstance(one, (Test, Ratio, Quotient)):
         one = one.expr
     return isinstance(one, Expr) and any(renewal.is_old(symbol) for symbol in one.symbols)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import Expr
 from sardonyx.ir.types import DTYPES, DType, TensorType
-from sardonyx.ops.call import FLOATS, INTEGERS, Fact, Ratio, Test
+from sardonyx.ops.call import FLOATS, INTEGERS, Fact, Quotient, Ratio, Test
 from sardonyx.ops.common import floats, integers, predicates
 from sardonyx.ops.common.contents import count_of, useful
 from sardonyx.ops.rules import Rules
@@ -84,7 +84,7 @@ def to_integer(call: Call, one: Element, old: DType, new: DType) -> Element:
         return int(one)
     if isinstance(one, (int, Expr)):
         return integers.fit(call, one, new)
-    if isinstance(one, (float, Ratio)):
+    if isinstance(one, (float, Ratio, Quotient)):
         return floats.to_integer(call, new, one)
     return integers.unknown(call, new)
 
@@ -102,7 +102,7 @@ def to_float(call: Call, one: Element, old: DType, new: DType) -> Element:
 
 def to_bool(call: Call, one: Element) -> Element:
     """Return whether an element is not 0."""
-    if isinstance(one, Ratio):
+    if isinstance(one, (Ratio, Quotient)):
         one = one.expr
     if isinstance(one, (int, Expr)):
         return predicates.negation(predicates.equals(call, one, 0))

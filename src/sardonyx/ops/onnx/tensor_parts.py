@@ -280,7 +280,7 @@ def sliced(
     kind = data if tuple(dims) == shape else data.with_shape(dims)
     if count_of(kind.shape) is None or count_of(shape) is None or starts is None or ends is None or steps is None:
         return kind
-    if not all(type(one) is int for one in (*starts, *ends, *steps)):
+    if kind.shape is None or not all(type(one) is int for one in (*kind.shape, *starts, *ends, *steps)):
         return kind
     content = call.content(0) if data.dtype in INTEGERS and len(shape) == 1 else call.known(0)
     if content is None:
@@ -301,6 +301,8 @@ def cut_extent(call: Call, size: Dim, start: Element, end: Element, step: Elemen
         return size
     if size == 0:
         return 0
+    if type(step) is int and step < 0 and isinstance(end, int) and end >= slicing.FAR:
+        return call.fresh()  # nothing by the specification, all by onnxruntime
     if type(step) is int and isinstance(start, (int, Expr)) and isinstance(end, (int, Expr)):
         try:
             return slicing.extent(call.scope, size, start, end, step)
