@@ -337,6 +337,74 @@ def test_a_file_of_the_same_name_in_the_new_folder_is_not_taken_for_the_data(spl
     assert (tmp_path / "w.data").read_bytes()[:1] == b"x"
 
 
+def test_a_model_is_not_saved_over_the_data_file_that_its_weights_are_in(split: Path, tmp_path: Path) -> None:
+    before = (split.parent / "w.data").read_bytes()
+    os.symlink(split.parent / "w.data", tmp_path / "other name")
+    os.link(split.parent / "w.data", tmp_path / "hard link")
+    with sx.load(split) as model:
+        for target in (split.parent / "w.data", split.parent / "." / "w.data", tmp_path / "hard link"):
+            for external in (None, "embed", "keep", External()):
+                with pytest.raises(OnnxError) as caught:
+                    save(model, target, external=external)
+                assert caught.value.code == "data-file-exists"
+        save(model, tmp_path / "other name", external="embed")  # the link is replaced
+    assert (split.parent / "w.data").read_bytes() == before
+
+
+def test_a_model_does_not_take_the_name_of_a_file_that_it_refers_to(split: Path, tmp_path: Path) -> None:
+    (tmp_path / "w.data").write_bytes(b"of another model")
+    with sx.load(split) as model, pytest.raises(OnnxError) as caught:
+        save(model, tmp_path / "w.data", external="keep")
+    assert caught.value.code == "data-file-exists"
+    assert (tmp_path / "w.data").read_bytes() == b"of another model"
+
+
+@pytest.mark.parametrize("location", ["new.onnx", "NEW.onnx"])
+def test_weights_and_model_cannot_have_one_name(path: Path, tmp_path: Path, location: str) -> None:
+    with sx.load(path) as model, pytest.raises(ValueError, match="the name of the model file itself"):
+        save(model, tmp_path / "new.onnx", external=External(location=location))
+    assert not (tmp_path / "new.onnx").exists()
+
+
+@pytest.mark.parametrize("stem", ["m" * 250, "模" * 83])
+@pytest.mark.parametrize("nameless", [publish.NAMELESS, 0])
+def test_a_name_as_long_as_names_can_be_will_do(
+    path: Path, tmp_path: Path, stem: str, nameless: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "NAMELESS", nameless)
+    target = tmp_path / f"{stem}.onnx"
+    with sx.load(path) as model:
+        saved = save(model, target, external=External())
+        with sx.load(target) as again:
+            assert not sx.diff(model, again)
+    assert len(saved.data_files) == 1
+
+
+def test_weights_behind_a_link_out_of_the_folder_are_copied(split: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    os.symlink(split.parent / "w.data", folder / "w.data")
+    with sx.load(split) as model:
+        saved = save(model, folder / "new.onnx")
+        with sx.load(folder / "new.onnx") as again:
+            assert not sx.diff(model, again)
+    assert len(saved.data_files) == 1
+
+
+@pytest.mark.parametrize("name", ["lowered.onnx", "model.onnx"])
+def test_what_is_saved_beside_a_model_of_a_hub_cache_can_be_loaded(split: Path, tmp_path: Path, name: str) -> None:
+    blobs, snapshot = tmp_path / "repository" / "blobs", tmp_path / "repository" / "snapshots" / "1a2b"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    for blob, file in (("aa", split), ("bb", split.parent / "w.data")):
+        (blobs / blob).write_bytes(file.read_bytes())
+        os.symlink(Path("..", "..", "blobs", blob), snapshot / file.name)
+    with sx.load(snapshot / "model.onnx") as model:
+        save(model, snapshot / name)
+        with sx.load(snapshot / name) as again:
+            assert not sx.diff(model, again)
+
+
 def test_embed_reads_everything_into_the_model(split: Path, path: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.onnx"
     with sx.load(split) as model:

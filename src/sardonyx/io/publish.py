@@ -54,8 +54,8 @@ class NewFile:
                 os.fchmod(self.fd, mode)
 
     def unused(self) -> str:
-        """Return a name nobody can foresee."""
-        return os.path.join(self.folder, f".{os.path.basename(self.path)[:100]}.{os.urandom(8).hex()}.tmp")
+        """Return a name nobody can foresee, and short enough for every file system."""
+        return os.path.join(self.folder, f".sardonyx-{os.urandom(12).hex()}.tmp")
 
     def __enter__(self) -> NewFile:
         return self

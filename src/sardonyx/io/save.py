@@ -8,8 +8,9 @@ from contextlib import ExitStack, suppress
 from sardonyx.errors import error
 from sardonyx.io.emit import emit
 from sardonyx.io.publish import CannotName, NewFile, mode_of, sync_folder, write_failed
-from sardonyx.io.shards import External, lay_out
+from sardonyx.io.shards import External, every_tensor, is_data_file, is_same_name, lay_out
 from sardonyx.io.stream import Stream
+from sardonyx.ir.tensor import External as Elsewhere
 from sardonyx.records import record
 from sardonyx.wire.schema import MAX_FILE_BYTES
 
@@ -73,9 +74,10 @@ def save(
         progress: called with the bytes written and the bytes in all, now and then.
 
     Raises:
-        OnnxError: Io when the file cannot be written (`write-failed`, `not-a-file`, `file-in-use`, `data-file-exists`)
-            or the model was closed (`source-closed`); Unsupported, `file-too-large`; InvalidModel as for `to_bytes`.
-        ValueError: for options that mean nothing.
+        OnnxError: Io when the file cannot be written (`write-failed`, `not-a-file`, `file-in-use`), when it would take
+            the place of a data file (`data-file-exists`), or when the model was closed (`source-closed`); Unsupported,
+            `file-too-large`; InvalidModel as for `to_bytes`.
+        ValueError: for options that mean nothing, such as a data file with the name of the model file.
     """
     if isinstance(external, External):
         external.check()
@@ -87,7 +89,8 @@ def save(
     refuse_mapped(model, target)
     layout, chunks, issues = prepare(model, folder, target, external)
     total = chunks.size + sum(file.size for file in layout.files)
-    refuse_existing(layout, folder)
+    refuse_existing(layout, folder, target)
+    refuse_data_file(model, layout, folder, target)
     try:
         try:
             write(layout, chunks, folder, target, mode, Tally(total, progress), nameless=True)
@@ -166,15 +169,39 @@ class Tally:
             self.progress(self.written, self.total)
 
 
-def refuse_existing(layout: Layout, folder: str) -> None:
-    """Refuse to write over a data file: another model may live on it."""
+def refuse_existing(layout: Layout, folder: str, target: str) -> None:
+    """Refuse to write over a data file: another model may live on it, and it cannot be the model file itself.
+
+    Some file systems take names for the same that differ in case only.
+    """
     for file in layout.files:
+        if file.name.casefold() == os.path.basename(target).casefold():
+            raise ValueError(f"location is {file.name!r}, which is the name of the model file itself")
         if os.path.lexists(os.path.join(folder, file.name)):
             raise error(
                 "data-file-exists",
                 f"there is a file named {file.name!r} already, and a model may refer to it",
                 source=os.path.join(folder, file.name),
                 hint="leave `location` out to get an unused name, or delete the file",
+            )
+
+
+def refuse_data_file(model: Model, layout: Layout, folder: str, target: str) -> None:
+    """Refuse to put the model file in the place of a file that weights lie in, or that the new model would refer to."""
+    if not os.path.lexists(target):
+        return
+    seen: set[tuple[str, bool]] = set()
+    for tensor, _ in every_tensor(model):
+        content = tensor.content
+        if not isinstance(content, Elsewhere) or (key := (content.location, tensor in layout.placement)) in seen:
+            continue
+        seen.add(key)
+        if is_data_file(target, tensor) or (not key[1] and is_same_name(target, os.path.join(folder, key[0]))):
+            raise error(
+                "data-file-exists",
+                f"this is the data file {content.location!r} that weights of the model lie in",
+                source=target,
+                hint="save the model under another name",
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from sardonyx.errors import ErrorKind, Issue, OnnxError, Place
+from sardonyx.io.containment import is_inside
 from sardonyx.io.emit_tensors import INSIDE, Outside, stored_range
 from sardonyx.ir.tensor import External as Elsewhere
 from sardonyx.ir.tensor import SparseTensor, Strings, Unreadable
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from sardonyx.ir.attrs import Attr, AttrRef
     from sardonyx.ir.graph import Model
     from sardonyx.ir.tensor import Tensor
+
+
+LONGEST_STEM = 200
+"""Bytes of the model's name that go into the names of its data files; file systems take 255 for a whole name."""
 
 
 @record
@@ -187,14 +192,39 @@ def missing(tensor: Tensor) -> OnnxError | None:
 
 
 def is_same_file(tensor: Tensor, folder: str) -> bool:
-    """Whether the location of a tensor, looked up in `folder`, is the file that its bytes are in."""
+    """Whether the location of a tensor, looked up in `folder`, is the file that its bytes are in.
+
+    A file that a link out of the folder leads to does not count: who loads the new model refuses such a link.
+    """
     content = tensor.content
     assert isinstance(content, Elsewhere)
     try:
-        there = os.stat(os.path.join(folder, content.location))
-        return stored_range(tensor).source.file == (there.st_dev, there.st_ino)  # type: ignore[union-attr]
+        there = os.path.realpath(os.path.join(folder, content.location))
+        return is_inside(there, os.path.realpath(folder)) and is_data_file(there, tensor)
+    except (OSError, ValueError):
+        return False
+
+
+def is_data_file(path: str, tensor: Tensor) -> bool:
+    """Whether a path, its last link not followed, is the file that the bytes of a tensor are in."""
+    try:
+        there = os.lstat(path)
+        stored = stored_range(tensor)
     except (OSError, ValueError, OnnxError):
         return False
+    return stored is not None and stored.source.file == (there.st_dev, there.st_ino)
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Whether two paths name one entry of one folder, whatever it is."""
+    return all(
+        os.path.normcase(a) == os.path.normcase(b)
+        for a, b in zip(
+            (os.path.realpath(os.path.dirname(one)), os.path.basename(one)),
+            (os.path.realpath(os.path.dirname(other)), os.path.basename(other)),
+            strict=True,
+        )
+    )
 
 
 def pack(
@@ -243,7 +273,7 @@ def name_files(
             digest.update(line.encode())
     for mark in "/\\:":  # what a location may not have, though a file name on some systems may
         stem = stem.replace(mark, "_")
-    stem = stem.encode("utf-8", "replace").decode()
+    stem = stem.encode("utf-8", "replace")[:LONGEST_STEM].decode("utf-8", "ignore")
     base = f"{stem}-{digest.hexdigest()[:8]}"
     attempt = 1
     while True:
