@@ -69,3 +69,37 @@ def test_checking_one_model_again_and_again_keeps_nothing() -> None:
 
     before = objects_after(20)
     assert objects_after(200) < before + 100
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "attributes"),
+    [
+        ("Unsqueeze", ["x", "axes"], b""),
+        ("Squeeze", ["x", "axes"], b""),
+        ("ReduceSum", ["x", "axes"], attribute("keepdims", number(20, 2), number(3, 0))),
+        ("Resize", ["any", "", "scales"], b""),
+        ("AffineGrid", ["any", "axes"], b""),
+        ("AffineGrid", ["theta", "any"], b""),
+        ("Upsample", ["any", "scales"], b""),
+        ("Reshape", ["x", "axes"], b""),
+        ("Expand", ["x", "axes"], b""),
+        ("Tile", ["x", "axes"], b""),
+        ("Pad", ["any", "axes"], b""),
+        ("ConstantOfShape", ["axes"], b""),
+        ("Slice", ["any", "axes", "axes"], b""),
+    ],
+)
+def test_a_length_of_two_thousand_million_is_no_rank(op_type: str, inputs: list[str], attributes: bytes) -> None:
+    most = 2**31 - 1
+    given = {
+        "axes": tensor_type(7, most),
+        "scales": tensor_type(1, most),
+        "theta": tensor_type(1, 2, most, 3),
+        "any": b"",
+    }
+    declared = [block(11, block(1, name), block(2, known)) for name, known in given.items()]
+    data = model(relu(node(op_type, inputs, ["z"], attributes), *declared), opset=9 if op_type == "Upsample" else 21)
+    graph = sx.infer_shapes(sx.load(data)).model.graph
+    (made,) = graph.nodes[1].outputs
+    shape = getattr(graph.type(made), "shape", None)
+    assert shape is None or len(shape) < 100

@@ -6,7 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sardonyx.dims import Dim
     from sardonyx.ops.call import Call
+
+
+MOST_AXES = 64
+"""A length says a rank only up to here: more dims than numpy holds are no rank, and 2^31 of them would fill memory."""
 
 
 def normalized(call: Call, axes: Iterable[int], rank: int, attr: str | None = None) -> tuple[int, ...]:
@@ -31,8 +36,13 @@ def from_input(call: Call, at: int) -> tuple[int, ...] | None:
 
 
 def count_in(call: Call, at: int) -> int | None:
-    """Return how many numbers a 1-D input holds, or None when that is not known."""
+    """Return how many axes a 1-D input names, or None when that is not known or cannot be meant."""
     kind = call.tensor(at)
-    if kind.shape is not None and len(kind.shape) == 1 and isinstance(kind.shape[0], int):
-        return kind.shape[0]
+    if kind.shape is not None and len(kind.shape) == 1:
+        return as_rank(kind.shape[0])
     return None
+
+
+def as_rank(length: Dim) -> int | None:
+    """Return a length as a number of axes, or None when it is not known or cannot be meant."""
+    return length if isinstance(length, int) and length <= MOST_AXES else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sardonyx.ir.types import DType, TensorType
+from sardonyx.ops.common.axes import as_rank
 from sardonyx.ops.common.sizes import attempt, product
 from sardonyx.ops.common.wanted import fresh_dims, same, share, sizes_of
 from sardonyx.ops.common.windows import per_axis
@@ -45,11 +46,11 @@ def affine_grid(call: Call) -> TensorType:
         if len(theta.shape) != 3:
             call.fail("rank-mismatch", f"theta has {len(theta.shape)} dims, but must have 3")
         batch = theta.shape[0]
-        axes = theta.shape[1] if isinstance(theta.shape[1], int) else None
+        axes = as_rank(theta.shape[1])
     if size is None:
         given = call.peek(1)
         if axes is None and isinstance(given, TensorType) and given.shape is not None and len(given.shape) == 1:
-            axes = given.shape[0] - 2 if isinstance(given.shape[0], int) else None
+            axes = as_rank(given.shape[0] - 2)
         if axes is None or axes < 0:
             return TensorType(theta.dtype, None)
         return TensorType(theta.dtype, (call.fresh() if batch is None else batch, *fresh_dims(call, axes), axes))

@@ -13,6 +13,7 @@ from math import floor, isfinite
 from sardonyx.ir.types import DType, TensorType
 from sardonyx.ops.call import Ratio
 from sardonyx.ops.common import floats
+from sardonyx.ops.common.axes import as_rank
 from sardonyx.ops.common.sizes import attempt
 from sardonyx.ops.common.wanted import fresh_dims, sizes_of
 from sardonyx.ops.rules import Rules
@@ -99,12 +100,12 @@ def unknown_sizes(call: Call, x: TensorType, *inputs: int) -> TensorType:
     rank = None if x.shape is None else len(x.shape)
     for at in inputs:
         length = length_of(call, at)
-        if rank is None and isinstance(length, int) and length:
-            rank = length
+        if rank is None and length:
+            rank = as_rank(length)
     return x.with_shape(None if rank is None else fresh_dims(call, rank))
 
 
-def length_of(call: Call, at: int) -> Dim | None:
+def length_of(call: Call, at: int) -> int | None:
     """Return the number of elements of a vector; 0 when it is omitted, None when that is not known."""
     if not call.has(at):
         return 0
