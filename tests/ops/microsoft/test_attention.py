@@ -15,7 +15,13 @@ def test_projections_inside():
     ran("Attention", "f32[b,s,6] f32[6,24] f32[24]", "f32[b,s,8]", num_heads=2)
     ran("Attention", "f32[b,s,6] f32[6,24] f32[24]", "f32[b,s,8] f32[2,b,2,s,4]", num_heads=2)
     ran("Attention", "f32[b,s,6] f32[6,24] f32[24] - f32[2,b,2,p,4]", "f32[b,s,8] f32[2,b,2,p+s,4]", num_heads=2)
-    ran("Attention", "f32[b,s,6] f32[6,22] f32[22] i32[b,s]", "f32[b,s,6] f32[2,b,2,s,3]", num_heads=2, qkv_hidden_sizes=[8, 8, 6])
+    ran(
+        "Attention",
+        "f32[b,s,6] f32[6,22] f32[22] i32[b,s]",
+        "f32[b,s,6] f32[2,b,2,s,3]",
+        num_heads=2,
+        qkv_hidden_sizes=[8, 8, 6],
+    )
     case("Attention", "f32[b,s,i] f32[i,3*h] f32[3*h]", "f32[b,s,h]", num_heads=2)
     case("Attention", "f16[b,s,i] f16[i,24] f16[24] - f16[2,b,2,m,4] - i32[1]", "f16[b,s,8] f16[2,b,2,m,4]",
          num_heads=2, past_present_share_buffer=1)  # fmt: skip
@@ -36,6 +42,8 @@ def test_quantized_projections_inside():
     case("QOrderedAttention", "i8[b,s,i] f32[] f32[] f32[] f32[] i8[i,h] i8[i,h] i8[i,h]", "i8[b,s,h]", num_heads=2,
          **orders)  # fmt: skip
     case("LongformerAttention", "f16[b,s,h] f16[h,3*h] f16[3*h]", "f16[b,s,h]", num_heads=2, window=4)
+    case("QOrderedLongformerAttention", "i8[b,s,h] f32[] i8[h,3*h]", "i8[b,s,h]", num_heads=2, window=4,
+         order_global_weight=0, **orders)  # fmt: skip
     case("DecoderAttention", "f16[s,b,8] f16[t,b,8] f16[8,8] f16[8,16] f16[24]",
          "f16[s,b,8] f16[b,2,?,4] f16[b,2,?,4]", num_heads=2)  # fmt: skip
 

@@ -30,7 +30,7 @@ def test_shapes_stay_where_a_function_is_applied():
     ran("BranchwiseRMSNorm", "f32[a,b,8] f32[8]", "f32[a,b,8]", num_branches=2)
     ran("BranchwiseRMSNorm", "f32[a,4,c]", "f32[a,4,c]")
     ran("QLinearSigmoid", f"u8[a,b] {Q} {Q}", "u8[a,b]")
-    ran("QLinearLeakyRelu", f"i8[a,b] f32[]=[0.1] i8[]=[0] f32[]=[0.1] i8[]=[0]", "i8[a,b]")
+    ran("QLinearLeakyRelu", "i8[a,b] f32[]=[0.1] i8[]=[0] f32[]=[0.1] i8[]=[0]", "i8[a,b]")
     ran("QLinearSoftmax", f"u8[a,b] {Q} {Q}", "u8[a,b]", given={"opset": 13})
     ran("NGramRepeatBlock", "i64[b,s] f32[b,9]", "f32[b,9]", ngram_size=2)
     case("BiasAdd", "f16[n,s,c] f16[c] f16[n,s,c]", "f16[n,s,c]")
@@ -75,6 +75,7 @@ def test_gates_keep_the_shapes_of_their_inputs():
 def test_masks_of_dropout():
     case("BiasDropout", "f32[a,b] f32[b]", "f32[a,b] bool[a,b]")
     case("BitmaskDropout", "f32[a,b]", "f32[a,b] u32[?]")
+    case("BitmaskBiasDropout", "f32[a,b] f32[b]", "f32[a,b] u32[?]")
     case("IsAllFinite", "f32[a] f32[b]", "bool[]")
 
 

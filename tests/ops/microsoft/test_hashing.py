@@ -21,7 +21,7 @@ def test_every_token_has_a_hash_for_each_run_and_head():
     more = "- - - i32[t] i32[1,2] i32[1]=[1]"
     ran("VarlenNGramHashMapping", f"i64[t] {TABLES} i32[2]=[0,t] {more}",
         "i64[t,4] i64[1,2] i32[1,2] i64[1,3,2]", state_update_capacity=3, **RUNS)  # fmt: skip
-    case("VarlenNGramHashMapping", f"i32[t] i32[3] i32[4] i32[b+1]", "i32[t,4] i32[b,2]", **RUNS)
+    case("VarlenNGramHashMapping", "i32[t] i32[3] i32[4] i32[b+1]", "i32[t,4] i32[b,2]", **RUNS)
     fails("NGramHashMapping", f"i64[b,s] {TABLES}", "bad-attribute", max_ngram_size=1, n_head_per_ngram=2, pad_id=0)
     fails("NGramHashMapping", f"i64[b,s] {TABLES}", "bad-attribute", max_ngram_size=2, n_head_per_ngram=0, pad_id=0)
     fails("NGramHashMapping", f"i64[s] {TABLES}", "rank-mismatch", **RUNS)

@@ -14,9 +14,9 @@ fails = partial(cases.fails, domain="com.microsoft")
 def test_the_sum_is_shaped_like_the_input():
     ran("SkipLayerNormalization", "f32[b,s,8] f32[b,s,8] f32[8] f32[8]", "f32[b,s,8] - - f32[b,s,8]")
     ran("SkipLayerNormalization", "f32[b,s,8] f32[1,s,8] f32[8] f32[8] f32[8]", "f32[b,s,8] - - f32[b,s,8]")
-    ran("SkipLayerNormalization", "f32[b,s,8] f32[s,8] f32[8]", "f32[b,s,8]")
+    ran("SkipLayerNormalization", "f32[b,s,8] f32[s,8] f32[8]", "f32[b,s,8] f32[b,s,1] f32[b,s,1]")
     ran("SkipSimplifiedLayerNormalization", "f32[b,s,8] f32[b,s,8] f32[8]", "f32[b,s,8] - - f32[b,s,8]")
-    ran("SkipSimplifiedLayerNormalization", "f32[t,8] f32[t,8] f32[8]", "f32[t,8] - - f32[t,8]")
+    ran("SkipSimplifiedLayerNormalization", "f32[t,8] f32[t,8] f32[8]", "f32[t,8] - f32[t,1] f32[t,8]")
     case("GroupNorm", "f16[n,h,w,c] f32[c] f32[c]", "f16[n,h,w,c]")
     case("SkipGroupNorm", "f16[n,h,w,c] f32[c] f32[c] f16[n,h,w,c]", "f16[n,h,w,c] f16[n,h,w,c]")
 
@@ -24,7 +24,7 @@ def test_the_sum_is_shaped_like_the_input():
 def test_words_are_looked_up_and_normalized():
     tables = "f32[9,8] f32[32,8] f32[2,8] f32[8] f32[8]"
     ran("EmbedLayerNormalization", f"i32[b,s] i32[b,s] {tables} i32[b,s]", "f32[b,s,8] i32[b] f32[b,s,8]")
-    ran("EmbedLayerNormalization", f"i32[b,s] - f32[9,8] f32[32,8] - f32[8] f32[8]", "f32[b,s,8] - f32[b,s,8]")
+    ran("EmbedLayerNormalization", "i32[b,s] - f32[9,8] f32[32,8] - f32[8] f32[8]", "f32[b,s,8] - f32[b,s,8]")
     case("EmbedLayerNormalization", "i32[b,s] - f32[v,h] f32[p,h] - f32[h] f32[h]", "f32[b,s,h]")
     scales = "f32[]=[0.1] f32[]=[0.1] f32[]=[0.1] f32[]=[0.1] f32[]=[0.1]"
     zeros = "u8[]=[0] u8[]=[0] u8[]=[0] u8[]=[0] u8[]=[0]"

@@ -35,7 +35,8 @@ def test_looking_up():
     ran("GatherND", "f32[3,4,c] i64[k,2]", "f32[k,c]")
     ran("GatherND", "i64[3,4] i32[k,m,1]", "i64[k,m,4]")
     case("TorchEmbedding", "f32[v,m] i64[b,s]", "f32[b,s,m]")
-    case("GatherPacked", "u8[v,66] i64[b,s]", "bf16[b,s,64]", K=64, packed_type=2)
+    ran("GatherPacked", "u8[v,36] i64[b,s]", "bf16[b,s,64]", K=64, packed_type=2, least={"v": 1})
+    ran("GatherPacked", "u8[9,18] i32[b]", "f32[b,32]", K=32, packed_type=2, output_dtype=1)
     scales = "f32[9,1]"
     ran("GatherBlockQuantized", f"u8[9,16] i64[b,s] {scales}", "f32[b,s,32]", block_size=32)
     ran("GatherBlockQuantized", f"u8[9,32] i64[b] {scales}", "f32[b,32]", block_size=32, bits=8)
@@ -62,6 +63,7 @@ def test_what_the_data_decides():
     ran("DynamicTimeWarping", "f32[m,n]", "i32[2,?]")
     ran("DynamicTimeWarping", "f32[1,m,n]", "i32[2,?]")
     ran("BifurcationDetector", "i64[s] i64[c] i64[]=[0]", "i64[?] i64[]", sizes=({"s": 5, "c": 4},))
+    ran("BifurcationDetector", "i64[s] i64[c] i64[1]=[0] i64[p]", "i64[?] i64[1]", sizes=({"s": 4, "c": 3, "p": 5},))
 
 
 def test_tokens_lie_along_a_new_axis_unless_there_is_nothing_to_split():
@@ -70,5 +72,7 @@ def test_tokens_lie_along_a_new_axis_unless_there_is_nothing_to_split():
     ran("Tokenizer", "str[2,3]", "str[2,3,?]", **attributes)
     ran("Tokenizer", "str[n]", "str", **attributes)
     ran("Tokenizer", "str[0]", "str[0]", **attributes)
+    ran("Tokenizer", "str[0,2]", "str[0,0]", **attributes)
+    ran("Tokenizer", "str[2,0]", "str[2,0]", **attributes)
     ran("Tokenizer", "str[n,c]", "str[n,c,?]", least={"n": 1, "c": 1}, **attributes)
     fails("Tokenizer", "str[1,1,1]", "rank-mismatch", **attributes)

@@ -25,12 +25,21 @@ rules.table(
     same_as_first,
     dict.fromkeys(
         (
-            "Affine", "DisentangledAttention_TRT", "GRUUnit", "ImageScaler", "MemcpyFromHost", "MemcpyToHost",
+            "Affine", "DisentangledAttention_TRT", "GRUUnit", "MemcpyFromHost", "MemcpyToHost",
             "ParametricSoftplus", "Scale", "ScaledTanh",
         ),
         1,
     ),
 )  # fmt: skip
+
+
+@rules("ImageScaler")
+def image_scaler(call: Call) -> TensorType:
+    """Scale [N, C, H, W]; of more axes, which onnxruntime cuts off, nothing is said."""
+    x = call.tensor(0)
+    return x if x.shape is not None and len(x.shape) == 4 else x.with_shape(None)
+
+
 rules.table(slice_by_inputs, {"DynamicSlice": 1})
 
 

@@ -19,9 +19,10 @@ rules = Rules("com.microsoft")
 
 
 def skip_layer_normalization(call: Call) -> tuple[Answer, ...]:
-    """Return the input normalized, and the sum that was normalized; mean and deviation exist only in training."""
+    """Return the input normalized, the mean and the inverse deviation of each row, and the sum that was normalized."""
     data = call.tensor(0)
-    return data, TensorType(DType.FLOAT, None), TensorType(DType.FLOAT, None), data
+    row = TensorType(DType.FLOAT, None if not data.shape else (*data.shape[:-1], 1))
+    return data, row, row, data
 
 
 rules.table(skip_layer_normalization, {"SkipLayerNormalization": 1, "SkipSimplifiedLayerNormalization": 1})

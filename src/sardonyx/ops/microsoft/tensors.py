@@ -153,7 +153,7 @@ def tokenizer(call: Call) -> TensorType:
     if len(x.shape) not in (1, 2):
         call.fail("rank-mismatch", f"the strings have {len(x.shape)} axes, but must have 1 or 2")
     if any(dim == 0 for dim in x.shape):
-        return x
+        return x.with_shape((0,) if len(x.shape) == 1 else (x.shape[0], 0))
     some = all(call.scope.is_positive(dim) for dim in x.shape)
     return x.with_shape((*x.shape, call.fresh("tokens")) if some else None)
 
@@ -168,5 +168,4 @@ def dynamic_time_warping(call: Call) -> TensorType:
 @rules("BifurcationDetector")
 def bifurcation_detector(call: Call) -> tuple[Answer, ...]:
     """Append the predicted tokens from where they differ, and say where in the source the text goes on."""
-    dtype = dtype_of(call, "1")
-    return TensorType(dtype, (call.fresh("tokens"),)), TensorType(dtype, ())
+    return TensorType(dtype_of(call, "1"), (call.fresh("tokens"),)), call.peek(2)

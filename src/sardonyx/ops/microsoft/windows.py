@@ -83,12 +83,12 @@ def conv_transpose_with_dynamic_pads(call: Call) -> TensorType:
 
 @rules("WordConvEmbedding")
 def word_conv_embedding(call: Call) -> TensorType:
-    """Embed each word, a row of characters: [..., embedding], as many as the convolution has filters."""
+    """Embed each word, a row of characters: [words, embedding], as long as the convolution has filters."""
     words, weights = shape_of(call, 0), shape_of(call, 1)
     size: Dim = call.int("embedding_size", 0)
     if not size:
         size = weights[0] if weights else call.fresh()
-    return TensorType(dtype_of(call, "1"), None if not words else (*words[:-1], size))
+    return TensorType(dtype_of(call, "1"), (words[0] if words else call.fresh(), size))
 
 
 # --- pooling
