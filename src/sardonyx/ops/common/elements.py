@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from struct import unpack
+from struct import unpack, unpack_from
 
+from sardonyx.ir.tensor import Stored
 from sardonyx.ir.types import DType
 from sardonyx.ops.call import MOST_ELEMENTS
 
@@ -42,6 +43,9 @@ def read_elements(tensor: Tensor) -> Content | None:
         return tensor.strings
     letter = FORMATS.get(tensor.dtype)
     if letter is not None:
+        content = tensor.content
+        if type(content) is Stored:  # most constants: no view is made
+            return unpack_from(f"<{count}{letter}", content.source.data(tensor.name), content.offset)
         return unpack(f"<{count}{letter}", tensor.data)
     if tensor.dtype is DType.BFLOAT16:
         halves = unpack(f"<{count}H", tensor.data)

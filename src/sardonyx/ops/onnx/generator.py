@@ -38,7 +38,8 @@ def constant(call: Call) -> Type | Fact:
         tensor = given.value if given.kind is AttrKind.TENSOR and type(given) is Attr else call.tensor_attr("value")
         if tensor is not None:
             kind = TensorType(tensor.dtype or None, tensor.shape)
-            return Fact(kind, elements_of(tensor)) if tensor.size <= MOST_ELEMENTS else kind
+            content = elements_of(tensor)
+            return kind if content is None else Fact(kind, content)
     sparse = call.attr("sparse_value", AttrKind.SPARSE_TENSOR, None)
     if sparse is not None:
         return TensorType(sparse.dtype, sparse.shape)

@@ -96,20 +96,14 @@ def reshape_by_attribute(call: Call) -> TensorType | Fact:
 @rules("Reshape", since=5)
 def reshape(call: Call) -> TensorType | Fact:
     """Reshape to what the second input holds: 0 copies a dim, -1 is what is left."""
-    target = call.known(1)
-    if target is None:
-        target = call.content(1)
-    if target is None:
-        kind = call.peek(1)
-        data = call.peek(0)
-        dtype = data.dtype if isinstance(data, TensorType) else None
-        if isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) != 1:
-            call.fail("rank-mismatch", f"the new shape is a tensor of {len(kind.shape)} dims; it must have 1")
-        return TensorType(dtype, None)
     kind = call.peek(1)
     if isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) != 1:
         call.fail("rank-mismatch", f"the new shape is a tensor of {len(kind.shape)} dims; it must have 1")
-    return reshaped(call, target)
+    target = call.content(1)
+    if target is not None:
+        return reshaped(call, target)
+    data = call.peek(0)
+    return TensorType(data.dtype if isinstance(data, TensorType) else None, None)
 
 
 def reshaped(call: Call, target: Content) -> TensorType | Fact:
@@ -178,6 +172,8 @@ def target_dim(call: Call, source: Shape | None, at: int, one: Element, keeps_ze
         return source[at]
     if not isinstance(one, Expr):
         return call.fresh()
+    if source is not None and at < len(source) and one is source[at]:
+        return one
     scope = call.scope
     if one.depth > 2:
         simpler = as_known_now(call, one)
@@ -226,7 +222,7 @@ def check_count(call: Call, source: Shape, dims: Shape) -> None:
     if source == dims:
         return
     before, after = product(call, source), product(call, dims)
-    if before is not after and call.scope.equal(before, after) is False:
+    if before != after and call.scope.equal(before, after) is False:
         call.fail("dim-mismatch", f"{show(source)} cannot be reshaped to {show(dims)}: {before} elements, not {after}")
 
 
