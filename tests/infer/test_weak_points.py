@@ -44,7 +44,9 @@ def test_03_unrelated_unknown_dims_share_no_symbol():
         "u",
         "v",
     )
-    assert anonymous(x) and anonymous(y) and x != y
+    assert anonymous(x)
+    assert anonymous(y)
+    assert x != y
 
 
 def test_04_arithmetic_on_shapes_broadcasts():
@@ -92,7 +94,9 @@ def test_06_a_growing_state_makes_every_dim_that_depends_on_it_fresh():
     assert body["t"] == body["s"].replace(",", " + a,", 1)
     rows = inference.model.graph.type(inference.model.graph.outputs[1])
     made = [symbol.name for symbol in rows.shape[1].symbols if symbol.anonymous]
-    assert rows.shape[2] == 4 and made and made[0] not in body["s"]
+    assert rows.shape[2] == 4
+    assert made
+    assert made[0] not in body["s"]
     assert types(inference)["out"] == "tensor(float)[a + a*max(_d0, 0), 4]"  # each iteration adds the same
 
 
@@ -108,7 +112,8 @@ def test_07_the_trip_count_counts_only_where_the_condition_provably_stays_true()
     assert shown(text.format(condition="Identity (c)"), "rows") == "tensor(float)[n, 4]"
     inference = infer(text.format(condition="Gather (flags, i)"))
     (trips, width) = inference.model.graph.type(inference.model.graph.outputs[0]).shape
-    assert trips.anonymous and width == 4
+    assert trips.anonymous
+    assert width == 4
     assert any(str(one).startswith(f"n >= {trips}") for one in inference.constraints)
     absent = shown(
         """g (bool c0, float[4] x) => (float[] rows) {
@@ -146,7 +151,8 @@ def test_09_sequences_optionals_and_maps_pass_through_bodies():
         }"""
     )
     out = accumulated.model.graph.type(accumulated.model.graph.outputs[0])
-    assert str(out.elem) == "tensor(float)[a, 4]" and re.fullmatch(r"max\(_\w+, 0\)", str(out.length))
+    assert str(out.elem) == "tensor(float)[a, 4]"
+    assert re.fullmatch(r"max\(_\w+, 0\)", str(out.length))
     chosen = shown(
         """g (bool c, float[a] x, float[b] y) => (optional(float[n]) o, seq(float[]) s) {
             o, s = If (c) <then_branch = t () => (optional(float[n]) p, seq(float[]) q) {
@@ -160,7 +166,8 @@ def test_09_sequences_optionals_and_maps_pass_through_bodies():
         "o",
         "s",
     )
-    assert chosen[0].startswith("optional(tensor(float)[") and chosen[1].startswith("seq(tensor(float)[_each")
+    assert chosen[0].startswith("optional(tensor(float)[")
+    assert chosen[1].startswith("seq(tensor(float)[_each")
     maps = shown(
         """<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 3]>
         g (bool c, float[n, 2] x) => (seq(map(int64, float)) z) {
@@ -274,11 +281,9 @@ def test_15_constant_positions_keep_each_element_and_lengths_are_values():
         "v",
     )
     assert known[:2] == ["tensor(float)[a]", "tensor(float)[b, 2]"]
-    assert (
-        known[2].endswith(")*_length0 + 1")
-        and known[3].endswith(")*_length0")
-        and known[4] == "tensor(float)[_length0]"
-    )
+    assert known[2].endswith(")*_length0 + 1")
+    assert known[3].endswith(")*_length0")
+    assert known[4] == "tensor(float)[_length0]"
 
 
 def test_16_a_dict_vectorizer_gives_the_maps_value_type_and_the_key_type_survives():
@@ -290,7 +295,8 @@ def test_16_a_dict_vectorizer_gives_the_maps_value_type_and_the_key_type_survive
     )
     graph = inference.model.graph
     kind = graph.type(graph.inputs[0])
-    assert isinstance(kind, MapType) and kind.key is sx.DType.STRING
+    assert isinstance(kind, MapType)
+    assert kind.key is sx.DType.STRING
     assert graph.type(graph.outputs[0]).dtype is sx.DType.FLOAT
 
 
@@ -361,7 +367,8 @@ def test_20_types_are_written_into_bodies_and_functions_and_as_what_they_are():
     again = sx.load(sx.to_bytes(infer(text).model))
     graph = again.graph
     named = {value.name: str(kind) for value, kind in graph.types.items()}
-    assert named["s"] == "seq(tensor(float)[a])" and named["o"] == "optional(tensor(float)[a])"
+    assert named["s"] == "seq(tensor(float)[a])"
+    assert named["o"] == "optional(tensor(float)[a])"
     assert named["h"] == "tensor(float)[a]"
     (function,) = again.functions.values()
     assert {value.name: str(kind) for value, kind in function.body.types.items()}["m"] == "tensor(float)[a]"
@@ -391,7 +398,8 @@ def test_22_a_body_costs_what_is_in_it_not_what_is_around_it():
     found = infer(f"g (bool c, float[a] x) => (float y0) {{ {chain} {branches} }}")
     frame = found.frame((2001, "then_branch"))
     assert frame.activation is found.frame().activation  # a frame has no table that could be a copy
-    assert len(found.frames) == 401 and types(found)["y199"] == "tensor(float)[a]"
+    assert len(found.frames) == 401
+    assert types(found)["y199"] == "tensor(float)[a]"
 
 
 def test_23_everything_that_is_listed_has_one_order():
@@ -418,7 +426,9 @@ def test_24_a_dim_name_that_is_no_expression_is_a_name(name):
     inference = infer_shapes(loaded)
     doubled, same = [inference.model.graph.type(value).shape[0] for value in inference.model.graph.outputs]
     given = inference.model.graph.type(inference.model.graph.inputs[0]).shape[0]
-    assert same is given and doubled == 2 * given and str(given) == name
+    assert same is given
+    assert doubled == 2 * given
+    assert str(given) == name
 
 
 def test_25_a_dim_over_itself_is_one_only_where_it_is_known_not_to_be_zero():
@@ -434,7 +444,8 @@ def test_25_a_dim_over_itself_is_one_only_where_it_is_known_not_to_be_zero():
     assert [str(one) for one in inference.assumptions] == ["n is not 0 (node 2 (Div))"]
     scope = sx.Scope()
     n = scope.symbol("n")
-    assert str(scope.floordiv(n, n)) == "n//n" and scope.floordiv(n + 1, n + 1) == 1
+    assert str(scope.floordiv(n, n)) == "n//n"
+    assert scope.floordiv(n + 1, n + 1) == 1
 
 
 def test_26_a_rank_above_sixteen_works():

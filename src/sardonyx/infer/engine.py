@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from sardonyx.dims import Dim, Symbol
     from sardonyx.infer.events import Log
     from sardonyx.infer.functions import Outcome
+    from sardonyx.infer.signed import Checks
     from sardonyx.ir.graph import Function, Graph, Model, Node, Value
     from sardonyx.ir.types import Type
     from sardonyx.limits import Limits
     from sardonyx.ops.call import Content
+    from sardonyx.ops.rules import Rule
 
     Cursor = Iterator[tuple[int, Node]]
     Spot = tuple[Level, int, Node | None]
@@ -164,6 +166,14 @@ class Engine:
             self.index = index
             rule = entry.rule
             answer: object = None
+            checks = entry.checks
+            if checks is not None:
+                try:
+                    fits = tuple([types[value].dtype for value in node.inputs]) in checks.good  # type: ignore
+                except (KeyError, AttributeError):
+                    fits = False
+                if not fits or len(node.outputs) != 1:
+                    self.check(checks, node, types, rule)
             if rule is not None:
                 try:
                     answer = rule(call)
@@ -232,6 +242,24 @@ class Engine:
                 activation.call.node = node
                 self.issue("no-rule", f"nothing is known of operator {node.op} in opset {version}", "warning")
         return entry
+
+    def check(self, checks: Checks, node: Node, types: Mapping[Value, Type], rule: Rule | None) -> None:
+        """Report where a node does not fit its operator's signature, unless its rule refuses it anyway.
+
+        What onnxruntime registers is less of a law than what ONNX defines, so that a warning must do.
+        """
+        problems = checks.problems(node, types)
+        if not problems:
+            return
+        if rule is not None:
+            try:
+                rule(self.activation.call)
+            except Refused:
+                return
+            except Exception:  # whatever it is, the walk meets it again
+                pass
+        for code, message in problems:
+            self.issue(code, message, "error" if checks.signature.standard else "warning")
 
     def recover(self, problem: Exception, entry: Entry, activation: Activation) -> object:
         """Answer for a rule that failed: dims may outgrow what an expression holds, and rules may have faults."""

@@ -83,4 +83,3 @@ class Naming:
     def content(self, content: Content | None) -> Content | None:
         """Return elements by their final names."""
         return None if content is None else tuple([mapped_element(one, self.dim) for one in content])
-

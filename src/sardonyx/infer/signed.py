@@ -5,7 +5,7 @@ Both are looked at once for all nodes that are alike, so that the walk pays a lo
 
 from __future__ import annotations
 
-from sardonyx.ir.types import TensorType
+from sardonyx.ir.types import DType, TensorType
 from sardonyx.ops.signatures import signature
 
 TYPE_CHECKING = False
@@ -26,10 +26,12 @@ SHOWN = 6
 class Checks:
     """What one operator takes under one opset."""
 
-    __slots__ = ("known", "signature")
+    __slots__ = ("good", "known", "signature")
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
+        self.good: set[tuple[DType | None, ...]] = set()
+        """Element types of the inputs of nodes that fit, where all inputs are tensors, and there is one output."""
         self.known: dict[object, tuple[Problem, ...]] = {}
         """(types of the inputs, number of outputs) to what is wrong with such a node."""
 
@@ -39,16 +41,15 @@ class Checks:
         for value in node.inputs:
             if value is None:
                 key.append(0)
-            else:
-                kind = types.get(value)
-                if type(kind) is TensorType:
-                    key.append(kind.dtype)
-                else:
-                    key.append(None if kind is None else kind.type_str)
+                continue
+            kind = types.get(value)
+            key.append(kind.dtype if type(kind) is TensorType else None if kind is None else kind.type_str)
         handle = tuple(key)
         found = self.known.get(handle)
         if found is None:
             found = self.known[handle] = tuple(self.look(node, types)) or NO_PROBLEMS
+            if not found and key[0] == 1 and all(type(kind) is DType for kind in key[1:]):
+                self.good.add(handle[1:])  # type: ignore[arg-type]
         return found
 
     def look(self, node: Node, types: Mapping[Value, Type]) -> list[Problem]:
@@ -68,9 +69,7 @@ class Checks:
             formal = signature.input(at)
             if formal is None:
                 break
-            if value is None:
-                if formal.option == "single":
-                    found.append(("missing-input", f"input {formal.name!r} is required, but is not given"))
+            if value is None:  # runtimes let some required inputs be omitted (`roi` of Resize): rules know which
                 continue
             kind = types.get(value)
             text = None if kind is None else text_of(kind)
