@@ -246,9 +246,15 @@ class Scope:
 
     def simplify(self, dim: Dim) -> Dim:
         """Return `dim` with its operations done again, now with what this scope knows."""
-        from sardonyx.dims.substitute import simplify
+        if isinstance(dim, (int, Symbol)):
+            return dim
+        key = ("simplify", dim)
+        found = self.answers.get(key)
+        if found is None:
+            from sardonyx.dims.substitute import simplify
 
-        return simplify(dim, self)
+            found = self.answers[key] = simplify(dim, self)
+        return found
 
     def substitute(self, dim: Dim, by: Mapping[Symbol, Dim]) -> Dim:
         """Return `dim` with symbols replaced, simplified with what this scope knows."""

@@ -98,14 +98,16 @@ def divide(call: Call, a: Dim, b: Dim) -> Dim:
     if b == -1:
         return -a
     scope = call.scope
-    if scope.at_least(b, 0) and scope.at_least(a, 0):
-        if not scope.at_least(b, 1):
-            call.assume("divisor-not-zero", b)
-        return scope.floordiv(a, b)
     low = scope.lower(a)
     if isinstance(b, int) and low is not None and b > 0 and -b < low:
-        return scope.maximum(scope.floordiv(a, b), 0)
-    if scope.at_least(-b, 1) and scope.at_least(-a, 0):
+        whole = scope.floordiv(a, b)
+        return whole if low >= 0 else scope.maximum(whole, 0)
+    least = scope.lower(b)
+    if least is not None and least >= 0 and low is not None and low >= 0:
+        if least == 0:
+            call.assume("divisor-not-zero", b)
+        return scope.floordiv(a, b)
+    if scope.at_least(-1, b) and scope.at_least(0, a):
         return scope.floordiv(-a, -b)
     return unknown(call)
 
