@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+import pytest
+
+import sardonyx as sx
 from sardonyx.ir.graph import Graph
 from tests.ops import cases
 from tests.ops.runtime import HAS_RUNTIME, ran
@@ -19,7 +23,6 @@ def decoder():
     """Return a decoder that looks scores up in a table, and keeps its past as GPT-2 does; none without onnx."""
     if not HAS_RUNTIME:
         return {}
-    import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
     chance = np.random.default_rng(5)
@@ -48,6 +51,32 @@ def decoder():
     ]
     tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     return {"decoder": helper.make_graph(nodes, "decoder", inputs, outputs, tensors)}
+
+
+def test_bodies_are_inferred_with_sizes_of_their_own(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    helper, kinds = onnx.helper, onnx.TensorProto
+    node = helper.make_node("GreedySearch", ["ids", "most"], ["texts"], domain="com.microsoft", **decoder(), **TOKENS)
+    graph = helper.make_graph(
+        [node], "greedy", [helper.make_tensor_value_info("ids", kinds.INT32, ["b", "s"])],
+        [helper.make_tensor_value_info("texts", kinds.INT32, None)],
+        [onnx.numpy_helper.from_array(np.array([12], np.int32), "most")],
+    )  # fmt: skip
+    imports = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=10), tmp_path / "greedy.onnx")
+    model = sx.load(tmp_path / "greedy.onnx")
+    inference = sx.infer_shapes(model)
+    assert [issue.code for issue in inference.issues] == []
+    types = inference.model.graph.types
+    assert str(types[model.graph.outputs[0]]) == "tensor(int32)[b, 12]"
+    body = model.graph.nodes[0].attrs["decoder"].value
+    frame = inference.frame((0, "decoder"))
+    logits, present = (frame.types[value.name] for value in body.outputs)
+    assert logits.shape[2] == WORDS
+    assert str(logits.shape[0]) != "b", "a name of the main graph is another size in the decoder"
+    past = frame.types[body.inputs[3].name]
+    assert present.shape[:3] == (2, logits.shape[0], HEADS)
+    assert present.shape[3] == past.shape[3] + logits.shape[1]
 
 
 def test_texts_are_as_long_as_they_may_be():

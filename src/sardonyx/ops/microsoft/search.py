@@ -1,11 +1,13 @@
 """Rules for operators that generate text: they run a decoder, a body, until a text is long enough.
 
-Sizes come from the prompt and from scalars: most are 1-element tensors in which exporters put constants.
+Sizes come from the prompt and from scalars: most are 1-element tensors in which exporters put constants. The bodies run
+many times with inputs that the runtime makes after their declared types, whose names mean another size in every run.
 """
 
 from __future__ import annotations
 
 from sardonyx.dims import Expr
+from sardonyx.ir.attrs import AttrKind
 from sardonyx.ir.types import DType, TensorType
 from sardonyx.ops.common.sizes import plus
 from sardonyx.ops.microsoft.documented import dtype_of, shape_of
@@ -13,7 +15,9 @@ from sardonyx.ops.rules import Rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sardonyx.dims import Dim
+    from sardonyx.dims import Dim, Symbol
+    from sardonyx.ir.graph import Graph
+    from sardonyx.ir.types import Type
     from sardonyx.ops.call import Call
     from sardonyx.ops.rules import Answer
 
@@ -33,9 +37,41 @@ def prompt(call: Call) -> tuple[Dim, Dim]:
 
 
 def vocabulary(call: Call) -> Dim:
-    """Return the number of words, where the node says it."""
+    """Infer the bodies, and return the number of words: the node says it, or the last axis of the decoder's scores."""
+    words: Dim | None = None
+    for name in ("encoder", "init_decoder", "decoder"):
+        body: Graph | None = call.attr(name, AttrKind.GRAPH, None)
+        if body is None:
+            continue
+        facts = call.run_body(body, given_to(call, body), varied=frozenset(range(len(body.inputs))))
+        scores = facts[0].type if facts and facts[0] is not None else None
+        if name == "decoder" and isinstance(scores, TensorType) and scores.shape:
+            words = scores.shape[-1]
     size: int = call.int("vocab_size", -1)
-    return size if size > 0 else call.fresh("words")
+    if size > 0:
+        return size
+    return words if isinstance(words, int) else call.fresh("words")
+
+
+def given_to(call: Call, body: Graph) -> list[Type | None]:
+    """Return the types of a body's inputs in one run: as declared, with a size of its own for each name."""
+    sizes: dict[Symbol, Dim] = {}
+    found: list[Type | None] = []
+    types = {declared.value: declared.type for declared in body.declared}
+    for value in body.inputs:
+        kind = types.get(value)
+        if isinstance(kind, TensorType) and kind.shape is not None:
+            dims: list[Dim] = []
+            for dim in kind.shape:
+                if isinstance(dim, int):
+                    dims.append(dim)
+                else:
+                    for symbol in dim.symbols:
+                        sizes.setdefault(symbol, call.fresh(symbol.given))
+                    dims.append(call.scope.substitute(dim, sizes))
+            kind = kind.with_shape(dims)
+        found.append(kind if isinstance(kind, TensorType) else None)
+    return found
 
 
 def beam_search(call: Call) -> tuple[Answer, ...]:
@@ -74,6 +110,7 @@ def whisper_beam_search(call: Call) -> tuple[Answer, ...]:
 def greedy_search(call: Call) -> TensorType:
     """Return texts [batch, longest]."""
     batch, _ = prompt(call)
+    vocabulary(call)
     return TensorType(DType.INT32, (batch, number(call, 1)))
 
 
