@@ -96,3 +96,20 @@ def test_every_kind_has_a_display_form() -> None:
         "external-data",
         "io",
     ]
+
+
+def test_what_a_model_calls_its_parts_stays_on_one_line_and_steers_no_terminal() -> None:
+    place = Place(
+        "a\n.onnx", graph=f"{node_label('', 'If' + chr(27))}.x\ny", node=node_label("n\n", "Add\n  no issues")
+    )
+    assert str(place) == r"a\n.onnx: unnamed node (If\x1b).x\ny, node 'n\n' (Add\n  no issues)"
+    assert str(Issue("cycle", "function d::f\u202e turns", Place())) == (
+        r"function d::f\u202e turns  [invalid-model: cycle]"
+    )
+
+
+def test_of_a_name_that_is_far_too_long_the_beginning_is_shown() -> None:
+    long = "n" * 5000
+    assert node_label(long, long, 3) == f"node '{'n' * 100}'... (5,000 characters) ({'n' * 100}... (5,000 characters))"
+    assert len(str(Place(value=long, attribute=long))) < 300
+    assert Place(value=long).value == long

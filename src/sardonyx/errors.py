@@ -63,20 +63,20 @@ class Place:
     def __str__(self) -> str:
         head = []
         if self.source is not None:
-            head.append(self.source)
+            head.append(escaped(self.source))
         where = []
         if self.offset is not None:
             where.append(f"byte {self.offset}")
         if self.path:
             where.append(self.path)
         if self.graph:
-            where.append(self.graph)
+            where.append(escaped(self.graph))
         if self.node:
-            where.append(self.node)
+            where.append(escaped(self.node))
         if self.value is not None:
-            where.append(f"value {self.value!r}")
+            where.append(f"value {quoted(self.value)}")
         if self.attribute is not None:
-            where.append(f"attribute {self.attribute!r}")
+            where.append(f"attribute {quoted(self.attribute)}")
         if where:
             head.append(", ".join(where))
         return ": ".join(head)
@@ -89,13 +89,38 @@ class Place:
 FIELDS = ("source", "offset", "path", "graph", "node", "value", "attribute")
 
 
+LONGEST = 300
+"""Characters of a name that are shown; a name may be as long as its file, and stands in every finding about it."""
+SHOWN = 100
+"""Characters that are shown of a longer one."""
+
+
+def escaped(text: str) -> str:
+    """Return a name of a model on one line, with what could steer a terminal as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def plain(name: str) -> str:
+    """Return a name of a model as it can stand in a sentence without quotes."""
+    if len(name) <= LONGEST:
+        return escaped(name)
+    return f"{escaped(name[:SHOWN])}... ({len(name):,} characters)"
+
+
+def quoted(name: str) -> str:
+    """Return a name of a model in quotes."""
+    return repr(name) if len(name) <= LONGEST else f"{name[:SHOWN]!r}... ({len(name):,} characters)"
+
+
 def node_label(name: str, op_type: str, index: int | None = None) -> str:
     """Word a node for a person: by its name, or by its position in the file when it has none."""
     if name:
-        return f"node {name!r} ({op_type})"
+        return f"node {quoted(name)} ({plain(op_type)})"
     if index is None:
-        return f"unnamed node ({op_type})"
-    return f"node {index} ({op_type})"
+        return f"unnamed node ({plain(op_type)})"
+    return f"node {index} ({plain(op_type)})"
 
 
 @record
@@ -122,7 +147,8 @@ class Issue:
     def __str__(self) -> str:
         tag = f"[{self.kind.display}: {self.code}]"
         place = str(self.place)
-        text = f"{place}:\n    {self.message}  {tag}" if place else f"{self.message}  {tag}"
+        message = "\n".join(escaped(line) for line in self.message.split("\n"))
+        text = f"{place}:\n    {message}  {tag}" if place else f"{message}  {tag}"
         if self.hint:
             text += f"\n    hint: {self.hint}"
         return text

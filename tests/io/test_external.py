@@ -81,6 +81,10 @@ def test_e03_a_nul_in_a_location_is_refused(home: Home) -> None:
     home.refused("external-location", "w.bin\0")
 
 
+def test_a_location_longer_than_any_path_is_refused_at_once(home: Home) -> None:
+    home.refused("external-location", "a" + "/x" * 2048)
+
+
 def test_e04_a_location_from_the_root_is_refused(home: Home) -> None:
     home.refused("external-location", str(home.data()))
 
@@ -347,7 +351,7 @@ def test_e19_a_missing_file_is_an_external_data_error(home: Home) -> None:
     assert "'w.bin' is not in" in error.message
     home.data("file")
     home.refused("external-missing", "file/w.bin")
-    home.refused("external-missing", "x" * 5000)
+    home.refused("external-missing", "x" * 4000)
 
 
 def test_e19_lazy_loading_tells_of_each_missing_file_once(home: Home) -> None:

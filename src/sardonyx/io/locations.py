@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 KNOWN_KEYS = ("location", "offset", "length", "checksum")
 """The keys that onnx.proto names."""
 
+LONGEST_PATH = 4096
+"""Characters; no system opens a longer path, and to look at its folders one by one would take long."""
+
 LARGEST_DIGITS = len(str(2**63 - 1))
 
 
@@ -79,6 +82,8 @@ def split_location(path: str) -> tuple[str, ...]:
     """
     if not path:
         raise refused(path, "is empty")
+    if len(path) > LONGEST_PATH:
+        raise refused(f"{path[:100]}...", f"has {len(path):,} characters")
     if "\0" in path:
         raise refused(path, "contains a NUL character")
     if path[0] in "/\\":

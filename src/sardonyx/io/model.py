@@ -6,7 +6,7 @@ from sardonyx.errors import error
 from sardonyx.io.origins import FunctionOrigin, ModelOrigin, details_of
 from sardonyx.io.resolve import Resolver
 from sardonyx.io.typing import Types
-from sardonyx.ir.graph import EMPTY, Function, Graph, Model, canonical
+from sardonyx.ir.graph import EMPTY, Function, Graph, Model, canonical, label_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def opset_imports(messages: Sequence[OperatorSetIdProto], context: Context, grap
 
 def build_function(message: FunctionProto, context: Context, resolver: Resolver) -> Function:
     """Read one function as written; faults in its body's structure wait until the body is asked for."""
-    domain = canonical(message.domain) or "ai.onnx"
-    label = f"function {domain}::{message.name}" + (f":{message.overload}" if message.overload else "")
+    label = f"function {label_of(message.domain, message.name, message.overload)}"
     imports = opset_imports(message.opset_import, context, label)
     body, defaults, faults = resolver.function_body(message, label, imports)
     origin = FunctionOrigin(context.source, message.start, message.end)

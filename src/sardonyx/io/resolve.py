@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 
-from sardonyx.errors import error, node_label
+from sardonyx.errors import error, node_label, plain, quoted
 from sardonyx.io.attributes import Attributes
 from sardonyx.io.origins import GraphOrigin, NodeOrigin, ValueOrigin, details_of
 from sardonyx.io.tensors import read_sparse, read_tensor
@@ -168,10 +168,6 @@ class Resolver:
             values.setdefault(name, value)
             sparse[value] = read_sparse(one, context)
         return initializers, sparse
-
-    def unnamed(self, what: str, frame: Frame, offset: int) -> None:
-        """Report an initializer without a name."""
-        self.fault(error("initializer-unnamed", f"{what} has no name", graph=frame.label, offset=offset))
 
     def twice(self, name: str, what: str, frame: Frame, offset: int, node: str | None = None) -> None:
         """Report a second definition of a name."""
@@ -378,7 +374,7 @@ class Resolver:
         if isinstance(attr, AttrRef) or (attr.kind is not GRAPH and attr.kind is not GRAPHS):
             return attr
         del reader.known[message]  # a body belongs to one node
-        label = frame.place(f"{owner}.{message.name}")
+        label = frame.place(f"{owner}.{plain(message.name)}")
         if attr.kind is GRAPH:
             if message.g is None:
                 reader.incomplete(message, GRAPH)
@@ -478,5 +474,5 @@ class Resolver:
 
     def default(self, message: AttributeProto, label: str, types: dict[Value, Type]) -> Attr | AttrRef:
         """Read the default of a function's attribute; a graph among them sees no names but its own."""
-        frame = Frame(None, f"{label}, default of {message.name!r}")
+        frame = Frame(None, f"{label}, default of {quoted(message.name)}")
         return self.attribute(message, frame.label or "", frame, types)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from sardonyx.errors import OnnxError
+from sardonyx.errors import OnnxError, plain
 from sardonyx.ir.attrs import AttrKind
 from sardonyx.records import FROZEN, record
 
@@ -312,6 +312,11 @@ def keep(owner: Graph, name: str, value: Any) -> None:
     object.__setattr__(owner, name, value)
 
 
+def label_of(domain: str, name: str, overload: str) -> str:
+    """Word a function for a person: `domain::name` or `domain::name:overload`."""
+    return f"{plain(canonical(domain) or 'ai.onnx')}::{plain(name)}" + (f":{plain(overload)}" if overload else "")
+
+
 @record
 class Function:
     """A model-local function, as written: a faulty body is no fault of the model until somebody asks for `graph`."""
@@ -375,7 +380,7 @@ class Function:
     @property
     def label(self) -> str:
         """The function as messages name it: `domain::name` or `domain::name:overload`."""
-        return f"{canonical(self.domain) or 'ai.onnx'}::{self.name}" + (f":{self.overload}" if self.overload else "")
+        return label_of(self.domain, self.name, self.overload)
 
     def __repr__(self) -> str:
         return f"<Function {self.label}({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})>"
