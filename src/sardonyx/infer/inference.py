@@ -113,7 +113,7 @@ class Inference:
         return explain(self, value, dim)
 
     @property
-    def frames(self) -> Mapping[tuple[tuple[int, str | None], ...], Frame]:
+    def frames(self) -> Frames:
         """Every activation: path to `Frame`; the main graph is at `()`. A path is made of (node index, attribute)."""
         return Frames(self)
 
