@@ -260,7 +260,7 @@ def test_14_functions_have_defaults_required_attributes_overloads_and_no_recursi
 
 def test_15_constant_positions_keep_each_element_and_lengths_are_values():
     known = shown(
-        """g (float[a] x, float[b, 2] y, seq(float[c]) more) => (float[] p, float[] q, int64 n, seq(float[]) m, float[] v)
+        """g (float[a] x, float[b, 2] y, seq(float[c]) more) => (p, q, n, m, v)
         <int64 one = {1}, int64 zero = {0}> {
             s = SequenceConstruct (x, y)
             t = SequenceInsert (s, y, zero)
@@ -377,7 +377,7 @@ def test_20_types_are_written_into_bodies_and_functions_and_as_what_they_are():
 def test_21_events_have_the_whole_path_and_calls_of_functions_keep_their_frames():
     text = """<ir_version: 10, opset_import: ["" : 21, "my" : 1]>
     g (bool c, float[a] x) => (float[] z) {
-        z = If (c) <then_branch = t () => (float[] p) { p = my.listed (x) }, else_branch = e () => (float[] q) { q = Neg (x) }>
+        z = If (c) <then_branch = t () => (p) { p = my.listed (x) }, else_branch = e () => (q) { q = Neg (x) }>
     }
     <domain: "my", opset_import: ["" : 21]> listed (x) => (y) { s = SequenceConstruct (x, x)
         y = ConcatFromSequence <axis = 0> (s) }

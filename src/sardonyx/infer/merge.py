@@ -136,7 +136,7 @@ def merge_dim(engine: Engine, value: Value, axis: int, mine: Dim, said: Dim) -> 
     if mine == said:
         return mine
     if differ(engine, mine, said):
-        contradict(engine, value, f"axis {axis} is declared as {said}, but it is {mine}")
+        contradict(engine, value, f"declared as {said} on axis {axis}, but it is {mine} there")
         return mine
     if isinstance(mine, Symbol) and mine.anonymous:
         engine.renames[mine] = said
@@ -154,7 +154,7 @@ def compare_dim(engine: Engine, value: Value, axis: int, mine: Dim, said: Dim) -
     """Compare a dim inside a body, a function or a sequence with a claimed one; the inferred one stays."""
     if isinstance(said, int):
         if differ(engine, mine, said):
-            contradict(engine, value, f"axis {axis} is declared as {said}, but it is {mine}")
+            contradict(engine, value, f"declared as {said} on axis {axis}, but it is {mine} there")
         elif not isinstance(mine, int):
             constrain(engine, value, mine, said)
     elif said in engine.scope.input_dims and engine.scope.equal(mine, said) is None:
