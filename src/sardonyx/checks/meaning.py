@@ -22,7 +22,7 @@ def check_meaning(model: Model) -> list[Issue]:
     """
     inference = infer_shapes(model)
     found = [*check_operators(model, inference.model.graph.types), *check_sparse(model)]
-    seen = {(issue.place.graph or None, issue.place.node) for issue in found if issue.severity == "error"}
+    seen = {(issue.place.graph or None, issue.place.node) for issue in found}
     for issue in inference.issues:
         if issue.code in NO_FAULT:
             continue
