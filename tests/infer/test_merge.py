@@ -168,7 +168,7 @@ def test_inferring_again_from_a_saved_result_changes_nothing():
     text = """g (float[n] x, bool c) => (float[] y) {
         i = NonZero (x)
         f = Cast <to = 1> (i)
-        y = If (c) <then_branch = t () => (float[] p) { p = Relu (f) }, else_branch = e () => (float[] q) { q = Neg (f) }>
+        y = If (c) <then_branch = t () => (p) { p = Relu (f) }, else_branch = e () => (q) { q = Neg (f) }>
     }"""
     first = infer(text)
     again = sx.infer_shapes(first.model)
@@ -223,5 +223,5 @@ def test_nodes_are_compared_with_their_signatures():
     assert codes(infer(text.format(node="Relu (x, x)"))) == ["wrong-count"]
     assert codes(infer(text.format(node="Sin (i)"))) == ["bad-element-type"]
     assert infer(text.format(node="Add (x, i)")).issues[0].message == (
-        "input 'B' is a tensor(int64) but input 'A' is a tensor(float); they must be alike"
+        "input 'B' is a tensor(int64) but input 'A', which must be alike, is a tensor(float)"
     )

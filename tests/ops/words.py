@@ -95,7 +95,10 @@ class Reader:
     def container(self, word, text, make):
         if text.startswith("seq["):
             elements = tuple(self.type(one) for one in pieces(text[4:-1]))
-            return SequenceType(elements[0] if elements else None, elements, len(elements))
+            dtypes = {one.dtype for one in elements}
+            same = all(one == elements[0] for one in elements)
+            elem = elements[0] if elements and same else TensorType(dtypes.pop(), None) if len(dtypes) == 1 else None
+            return SequenceType(elem, elements, len(elements))
         close = text.rindex(")")
         inside, length = text[len(word) + 1 : close], text[close + 2 :]
         if word == "seq":
