@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sardonyx.ir.graph import Graph
-from sardonyx.ir.types import DType, MapType, SequenceType, TensorType
+from sardonyx.ir.types import DType, MapType, SequenceType, SparseTensorType, TensorType
 from tests.ops.cases import (
     NEWEST,
     Unknown,
@@ -161,6 +161,8 @@ def type_proto(kind):
     """Return the ONNX type of an input, without a shape."""
     from onnx import helper
 
+    if isinstance(kind, SparseTensorType):
+        return helper.make_sparse_tensor_type_proto(int(kind.dtype), [None] * len(kind.shape))
     if isinstance(kind, TensorType):
         return helper.make_tensor_type_proto(int(kind.dtype), None)
     if isinstance(kind, SequenceType):
@@ -170,9 +172,11 @@ def type_proto(kind):
 
 
 def tensor(kind, fact, sizes, chance):
-    """Return (element type, shape, elements) of an input: its content if it has one, else random."""
+    """Return (element type, shape, elements) of an input: its content if it has one, else random; None if sparse."""
     if None in kind.shape or any(dim < 0 for dim in kind.shape):
         raise ValueError(str(kind))
+    if isinstance(kind, SparseTensorType):
+        return int(kind.dtype), tuple(kind.shape), None
     count = 1
     for dim in kind.shape:
         count *= dim

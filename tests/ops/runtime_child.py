@@ -22,7 +22,12 @@ CODES = {
 
 
 def value_of(code, shape, elements):
-    """Make the value to feed."""
+    """Make the value to feed; without elements, a sparse one that is empty."""
+    if elements is None:
+        none = np.array([], NUMPY[code]), np.zeros((0, 2), np.int64)
+        return ort.OrtValue.ort_value_from_sparse_tensor(
+            ort.SparseTensor.sparse_coo_from_numpy(np.array(shape, np.int64), *none, ort.OrtDevice.make("cpu", 0))
+        )
     if code == 16:
         words = np.array(elements, np.float32).reshape(shape).view(np.uint32) >> 16
         return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(words.astype(np.uint16)), 16)

@@ -61,4 +61,5 @@ def test_weights_of_a_few_bits():
 def test_distances_and_routers():
     ran("CDist", "f32[m,n] f32[k,n]", "f32[m,k]", metric="euclidean")
     case("RouterGateUpProj", "bf16[t,k] bf16[k,2*i+8]", "bf16[t,8] bf16[t,i]", router_size=8)
-    case("SparseToDenseMatMul", "sparse(f32[n,k]) f32[k,m]", "f32[n,m]", deeper=False)
+    ran("SparseToDenseMatMul", "sparse(f32[n,k]) f32[k,m]", "f32[n,m]")
+    ran("SparseToDenseMatMul", "sparse(f32[k,n]) f32[m,k]", "f32[n,m]", transA=1, transB=1)

@@ -46,7 +46,8 @@ def test_looking_up():
 def test_windows_are_cut_out():
     ran("UnfoldTensor", "f32[a,b]", "f32[a,(b-3)//2+1,3]", size=3, step=2, sizes=({"a": 2, "b": 6},))
     ran("UnfoldTensor", "f32[7,b]", "f32[6,b,2]", size=2, dim=0)
-    fails("UnfoldTensor", "f32[7,b]", "bad-attribute", size=0)
+    ran("UnfoldTensor", "f32[7,b]", "f32[8,b,0]", size=0, dim=0)
+    fails("UnfoldTensor", "f32[7,b]", "bad-attribute", size=-1)
     fails("UnfoldTensor", "f32[7,b]", "axis-out-of-range", size=2, dim=2)
     ran("CropAndResize", "f32[n,c,8,8] f32[r,4] i32[r] i32[2]=[3,5]", "f32[r,c,3,5]", sizes=({"n": 2, "c": 3, "r": 4},))
     case("CropAndResize", "f32[n,c,8,8] f32[r,4] i32[r] i32[2]", "f32[r,c,?,?]")

@@ -1,7 +1,7 @@
 """Rules for the operators that onnxruntime registers: com.microsoft, com.microsoft.nchwc, and its own in ONNX's domain.
 
 What these operators do is known from their documentation and from running them. Those that the runtime cannot run on
-a CPU follow the documentation alone; `UNTRIED` in tests/ops/microsoft lists them.
+a CPU follow the documentation alone; `WITHOUT_KERNEL` in tests/ops/test_coverage.py lists them.
 """
 
 from importlib import import_module

@@ -207,7 +207,7 @@ def group_query_attention(call: Call) -> tuple[Answer, ...]:
             found.append(TensorType(dtype, (batch, groups, *fresh_dims(call, 2))))
         elif past is None:
             found.append(TensorType(dtype, (batch, groups, whole, size)))  # type: ignore[arg-type]
-        elif call.int("sliding_window_cache", 0):
+        elif call.int("sliding_window_cache", 0) == 1:
             found.append(TensorType(dtype, past))
         else:
             longest = call.scope.maximum(past[2], whole)  # type: ignore[arg-type]

@@ -86,8 +86,8 @@ def unfold_tensor(call: Call) -> TensorType:
         return data
     axis = call.axis(call.int("dim", -1), len(data.shape), attr="dim")
     size, step = call.int("size"), call.int("step", 1)
-    if size < 1 or step < 1:
-        call.fail("bad-attribute", f"size {size} and step {step} must be at least 1", attr="size")
+    if size < 0 or step < 1:
+        call.fail("bad-attribute", f"slices of {size}, {step} apart, cannot be cut", attr="size")
     dim = data.shape[axis]
     if fits(call, dim, size):
         count = attempt(call, lambda: call.scope.floordiv(plus(call, dim, -size), step) + 1)

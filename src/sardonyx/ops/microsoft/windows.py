@@ -85,9 +85,8 @@ def conv_transpose_with_dynamic_pads(call: Call) -> TensorType:
 def word_conv_embedding(call: Call) -> TensorType:
     """Embed each word, a row of characters: [words, embedding], as long as the convolution has filters."""
     words, weights = shape_of(call, 0), shape_of(call, 1)
-    size: Dim = call.int("embedding_size", 0)
-    if not size:
-        size = weights[0] if weights else call.fresh()
+    given: int = call.int("embedding_size", 0)
+    size: Dim = given if given > 0 else weights[0] if weights else call.fresh()
     return TensorType(dtype_of(call, "1"), (words[0] if words else call.fresh(), size))
 
 
@@ -100,7 +99,7 @@ def pooled(call: Call, x: Shape | None) -> Shape:
     check_rank(call, x, kernel)
     front = fresh_dims(call, 2) if x is None else x[:2]
     sizes: Sequence[Dim | None] = [None] * len(kernel) if x is None else x[2:]
-    ceil = call.int("ceil_mode", 0) != 0
+    ceil = call.int("ceil_mode", 0) == 1  # the runtime takes other numbers for 0
     return (*front, *slide(call, sizes, read_windows(call, kernel), ceil=ceil, pool=True))
 
 
