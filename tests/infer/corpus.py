@@ -25,6 +25,7 @@ from tests.infer import truth
 from tests.infer.traces import DidNotRun, observe
 
 SHARED = ROOT.parent / "shared"
+ASSUMED = Path(__file__).with_name("corpus_assumptions.txt")
 
 MORE_SIZES = {
     "audio_stft_frontend": [{"b": 3, "t": 977}],
@@ -59,6 +60,16 @@ MORE_SIZES = {
 """Sizes to run beside those of the manifest: ones, odd numbers, zero where the model allows it."""
 
 
+OTHER_VALUES = {
+    "functions_nested": {"pick": {"value": 0}, "n": {"value": 2}},
+    "hop_functions_dynamo": {"x": {"value": -1.0}},
+    "mamba_layer_scan_nested": {"ids": {"high": 30}, "flip": {"value": 0}},
+    "sequence_ops": {"images": {"length": 2, "elem_shapes": [[4, 6, 3], [5, 2, 3]]}, "flag": {"value": 0}},
+    "ts_greedy_loop": {"ids": {"high": 40}, "steps": {"value": 3}, "mode": {"value": 0}},
+}
+"""Hints about values with which the models with branches take the other ones."""
+
+
 def entries():
     """Return the manifest's entries, or none without the shared material."""
     manifest = SHARED / "corpus" / "MANIFEST.json"
@@ -72,13 +83,39 @@ def infer(name):
 
 
 def traces(entry):
-    """Return a trace for each assignment of sizes of a model."""
-    sizes = [*(entry["sizes"] or [{}]), *MORE_SIZES.get(entry["name"], [])]
-    path = SHARED / "corpus" / f"{entry['name']}.onnx"
-    return observe(SHARED / "tools", path, sizes, entry["hints"])
+    """Return a trace for each assignment of sizes of a model, and one with other values."""
+    name = entry["name"]
+    sizes = [*(entry["sizes"] or [{}]), *MORE_SIZES.get(name, [])]
+    runs = [(one, entry["hints"]) for one in sizes]
+    if name in OTHER_VALUES:
+        runs.append((sizes[0], OTHER_VALUES[name]))
+    return observe(SHARED / "tools", SHARED / "corpus" / f"{name}.onnx", runs)
 
 
-def input_symbols(model):
+def assumption_text(one):
+    """Write an assumption as the list has it: without its place."""
+    return f"{one.kind}: {one.a}, {one.b}"
+
+
+def read_assumed():
+    """Read the list of what is assumed: model to texts."""
+    listed = {}
+    for line in ASSUMED.read_text().splitlines():
+        if not line.startswith("#"):
+            name, _, text = line.partition(" | ")
+            listed.setdefault(name.strip(), []).append(text)
+    return listed
+
+
+def write_assumed():
+    """List anew what is assumed."""
+    lines = ["# What the types of each corpus model rest on, as `kind: a, b`; see Inference.assumptions."]
+    for entry in entries():
+        lines += [f"{entry['name']:<26} | {assumption_text(one)}" for one in infer(entry["name"]).assumptions]
+    ASSUMED.write_text("\n".join(lines) + "\n")
+
+
+def input_symbols(inference):
     """Return the symbols in the types of the main graph's inputs; an unnamed dim has one too."""
     symbols = set()
 
@@ -88,8 +125,9 @@ def input_symbols(model):
         if getattr(kind, "elem", None) is not None:
             visit(kind.elem)
 
-    for value in model.graph.inputs:
-        visit(model.graph.types.get(value))
+    graph = inference.model.graph
+    for value in graph.inputs:
+        visit(graph.types.get(value))
     return symbols
 
 
@@ -108,19 +146,17 @@ def report(wanted, run):
             bad = True
             continue
         took = time.perf_counter() - begin
-        graph = inference.model.graph
-        gaps = list(truth.gaps(graph, graph.types, input_symbols(inference.model)))
+        gaps = list(truth.gaps(inference, input_symbols(inference)))
         errors = [issue for issue in inference.issues if issue.severity == "error"]
         first = Counter(operator for _, operator, _ in gaps).most_common(4)
         line = f"{name:<28} {took * 1000:7.0f} ms  {len(gaps):4d} unknown  {len(errors)} errors"
         wrong, unobserved, notes = [], [], []
         if run:
             try:
-                for trace in traces(entry):
-                    found = truth.compare(graph, graph.types, trace)
-                    wrong += [f"{trace.sizes}: {one}" for one in found.wrong]
-                    unobserved += [f"{trace.sizes}: {one}" for one in found.unobserved]
-                    notes += [f"{trace.sizes}: {one}" for one in trace.notes]
+                found = [(trace, truth.compare(inference, trace)) for trace in traces(entry)]
+                wrong = [f"{trace.sizes}: {one}" for trace, seen in found for one in seen.wrong]
+                notes = [f"{trace.sizes}: {one}" for trace, _ in found for one in trace.notes]
+                unobserved = sorted(set.intersection(*(set(seen.unobserved) for _, seen in found)))
                 line += f"  {len(wrong)} wrong  {len(unobserved)} unobserved  {len(notes)} notes"
             except DidNotRun as problem:
                 line += f"  {problem}"
@@ -140,11 +176,14 @@ def report(wanted, run):
             for issue in inference.issues:
                 if issue.severity != "error":
                     print(f"    {issue}")
-            for assumed in getattr(inference, "assumptions", ()):
+            for assumed in inference.assumptions:
                 print(f"    assumes {assumed}")
     return bad
 
 
 if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write_assumed()
+        sys.exit()
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     sys.exit(report(words, "--no-run" not in sys.argv))

@@ -50,19 +50,19 @@ class DidNotRun(Exception):
     """The model does not run with these sizes."""
 
 
-def observe(tools, model, sizes, hints):
-    """Return a `Trace` for each assignment of sizes; what was seen before is not run again."""
-    made = [(one, trace_file(tools, model, one, hints)) for one in sizes]
-    missing = [(one, str(path)) for one, path in made if not path.exists()]
+def observe(tools, model, runs):
+    """Return a `Trace` for each run, given as (sizes, hints about values); what was seen before is not run again."""
+    made = [(sizes, hints, trace_file(tools, model, sizes, hints)) for sizes, hints in runs]
+    missing = [(sizes, hints, str(path)) for sizes, hints, path in made if not path.exists()]
     if missing:
         KEPT.mkdir(parents=True, exist_ok=True)
-        asked = json.dumps({"tools": str(tools), "model": str(model), "hints": hints, "runs": missing})
+        asked = json.dumps({"tools": str(tools), "model": str(model), "runs": missing})
         child = subprocess.run(
             [sys.executable, "-W", "ignore", __file__], input=asked, capture_output=True, text=True, timeout=LONGEST
         )
         if child.returncode:
             raise DidNotRun(f"{model.name}: the process ended with {child.returncode}: {child.stderr[-400:]}")
-    return [read(path, one) for one, path in made]
+    return [read(path, sizes) for sizes, _, path in made]
 
 
 def trace_file(tools, model, sizes, hints):
@@ -100,9 +100,9 @@ def main():
             return super().graph(tuple(step.replace("/", "\\") for step in scope), key, graph, feeds, outer, consts)
 
     oracle.Runner = Run
-    for sizes, path in asked["runs"]:
+    for sizes, hints, path in asked["runs"]:
         try:
-            found = oracle.run(Path(asked["model"]), sizes, asked["hints"], functions=True).to_json()
+            found = oracle.run(Path(asked["model"]), sizes, hints, functions=True).to_json()
         except Exception as problem:  # the reason goes to the test
             found = {"error": f"{type(problem).__name__}: {problem}"[:600]}
         part = f"{path}.{os.getpid()}"

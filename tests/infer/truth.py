@@ -22,24 +22,25 @@ class Comparison:
     dims: int = 0
     """Dims compared."""
     open_dims: int = 0
-    """Dims that could not be evaluated: the data decides them, as far as is known."""
+    """Dims that cannot be written in the inputs' symbols: the data decides them, as far as is known."""
+    given: dict[Symbol, int] = field(default_factory=dict)
+    """Unnamed dims of the inputs, and their sizes."""
     wrong: list[str] = field(default_factory=list)
     unobserved: list[str] = field(default_factory=list)
-    """Values that the run does not show."""
+    """Values that the run does not show: of branches not taken, of bodies that ran zero times."""
 
 
-def scopes_of(graph, path=()):
-    """Yield every graph with its path as traces spell it, bodies after the graph around them."""
-    waiting = [(graph, path)]
+def scopes_of(inference):
+    """Yield every frame with its path as traces spell it, each before those inside it."""
+    waiting = [(inference.frame(), ())]
     while waiting:
-        graph, path = waiting.pop()
-        yield graph, path
-        for at, node in enumerate(graph.nodes):
-            for name, held in node.bodies.items():
-                bodies = held if isinstance(held, tuple) else (held,)
-                for number, body in enumerate(bodies):
-                    step = f"{node_key(node, at)}:{name}{number if isinstance(held, tuple) else ''}"
-                    waiting.append((body, (*path, step.replace("/", "\\"))))
+        frame, path = waiting.pop()
+        yield frame, path
+        for inner in frame.steps():
+            level = inner.level
+            attribute = "fn" if level.attribute is None else level.attribute.replace("[", "").replace("]", "")
+            step = f"{node_key(level.node, level.index)}:{attribute}"
+            waiting.append((inner, (*path, step.replace("/", "\\"))))
 
 
 def node_key(node, at):
@@ -47,26 +48,26 @@ def node_key(node, at):
     return next((value.name for value in node.outputs if value is not None), f"#{at}")
 
 
-def compare(graph, types, trace, found=None, path=()):
-    """Compare a graph and its bodies with a trace; `types` maps values to types."""
-    found = Comparison() if found is None else found
-    sizes = dict(trace.sizes)
+def compare(inference, trace):
+    """Compare all frames of an inference with a trace."""
+    found = Comparison()
     bound = {}
-    for one, at in scopes_of(graph, path):
-        seen = trace.scopes.get(at, {})
-        main = at == ()
-        if main:
-            bind(one, types, seen, bound)
-        for value in values_of(one):
+    for frame, path in scopes_of(inference):
+        seen = trace.scopes.get(path, {})
+        values = [(value, frame.type(value)) for value in values_of(frame.graph)]
+        if path == ():
+            bind(values[: len(frame.graph.inputs)], seen, found.given)
+            bound.update(found.given)
+            bind(values, seen, bound)
+        for value, kind in values:
             fact = seen.get(value.name)
-            label = f"{'/'.join(at)}: {value.name}" if at else value.name
+            label = f"{'/'.join(path)}: {value.name}" if path else value.name
             if fact is None:
                 found.unobserved.append(label)
                 continue
             found.values += 1
-            kind = types.get(value)
             if kind is not None:
-                judge(kind, fact, sizes, bound, label, found)
+                judge(kind, fact, trace.sizes, bound, label, found)
     return found
 
 
@@ -76,10 +77,10 @@ def values_of(graph):
     return [*graph.inputs, *made]
 
 
-def bind(graph, types, seen, bound):
+def bind(values, seen, bound):
     """Take the numbers of anonymous symbols that stand alone as a dim of the main graph."""
-    for value in values_of(graph):
-        kind, fact = types.get(value), seen.get(value.name)
+    for value, kind in values:
+        fact = seen.get(value.name)
         if not isinstance(kind, TensorType) or kind.shape is None or fact is None or len(fact.shapes) != 1:
             continue
         if len(fact.shapes[0]) == len(kind.shape):
@@ -150,7 +151,7 @@ def judge_dim(dim, size, sizes, bound, label, found):
     found.dims += 1
     if isinstance(dim, Expr):
         if isinstance(dim, Symbol) and dim.anonymous:
-            found.open_dims += 1
+            found.open_dims += dim not in found.given
             dim = bound.setdefault(dim, size)
         else:
             known = {symbol: bound.get(symbol, sizes.get(symbol.name)) for symbol in dim.symbols}
@@ -166,19 +167,16 @@ def judge_dim(dim, size, sizes, bound, label, found):
         found.wrong.append(f"{label} is {dim}, the run has {size}")
 
 
-def gaps(graph, types, symbols):
-    """Yield what is not known of a graph's values and its bodies': (value, operator that makes it, what is missing).
+def gaps(inference, symbols):
+    """Yield what is not known of any value of any frame: (value, operator that makes it, what is missing).
 
     A dim is known when it is an int or an expression in these symbols.
     """
-    for one, path in scopes_of(graph):
-        made = {value: node.op for node in one.nodes for value in node.outputs if value is not None}
-        for value in values_of(one):
-            kind = types.get(value)
-            where = "/".join((*path, value.name))
-            operator = made.get(value, "input")
-            for what in missing(kind, symbols):
-                yield where, operator, what
+    for frame, path in scopes_of(inference):
+        made = {value: node.op for node in frame.graph.nodes for value in node.outputs if value is not None}
+        for value in values_of(frame.graph):
+            for what in missing(frame.type(value), symbols):
+                yield "/".join((*path, value.name)), made.get(value, "input"), what
 
 
 def missing(kind, symbols):
@@ -200,7 +198,5 @@ def missing(kind, symbols):
             yield from missing(elem, symbols)
     elif isinstance(kind, OptionalType):
         yield from missing(kind.elem, symbols)
-    elif isinstance(kind, MapType):
-        if kind.key is None:
-            yield "key type"
-        yield from missing(kind.value, symbols)
+    elif isinstance(kind, MapType) and (kind.key is None or not complete(kind)):
+        yield "key or value type"  # the values of a map are scalars

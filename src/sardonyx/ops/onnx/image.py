@@ -12,7 +12,7 @@ from sardonyx.ops.rules import Rules
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sardonyx.dims import Dim
-    from sardonyx.ops.call import Call
+    from sardonyx.ops.call import Call, Content
 
 rules = Rules("")
 
@@ -78,13 +78,13 @@ def col2im(call: Call) -> TensorType:
         call.fail("rank-mismatch", f"the input has {len(x.shape)} dims, but must have 3")
     if image is not None and block is not None and len(image) != len(block):
         call.fail("bad-input", f"image_shape has {len(image)} elements, but block_shape has {len(block)}")
-    known = image if image is not None else block
-    if known is None:
+    axes = axes_of(call, image if image is not None else block)
+    if axes is None:
         return TensorType(x.dtype, None)
-    per_axis(call, "strides", len(known), 1, 1)
-    per_axis(call, "dilations", len(known), 1, 1)
-    per_axis(call, "pads", 2 * len(known), 0, 0)
-    spatial = fresh_dims(call, len(known)) if image is None else sizes_of(call, image, "an element of image_shape")
+    per_axis(call, "strides", axes, 1, 1)
+    per_axis(call, "dilations", axes, 1, 1)
+    per_axis(call, "pads", 2 * axes, 0, 0)
+    spatial = fresh_dims(call, axes) if image is None else sizes_of(call, image, "an element of image_shape")
     channels: Dim = call.fresh()
     if block is not None and x.shape is not None:
         columns, size = x.shape[1], product(call, sizes_of(call, block, "an element of block_shape"))
@@ -93,3 +93,14 @@ def col2im(call: Call) -> TensorType:
         else:
             channels = attempt(call, lambda: call.scope.exact_div(columns, size))
     return TensorType(x.dtype, (call.fresh() if x.shape is None else x.shape[0], channels, *spatial))
+
+
+def axes_of(call: Call, known: Content | None) -> int | None:
+    """Return how many axes an image has: as many as its shape has elements, or an attribute speaks of."""
+    if known is not None:
+        return len(known)
+    for name, per in (("strides", 1), ("dilations", 1), ("pads", 2)):
+        given = call.ints(name, default=None)
+        if given is not None:
+            return len(given) // per
+    return None
