@@ -82,6 +82,14 @@ def test_an_output_that_is_left_out_though_it_is_not_optional_is_odd() -> None:
     ]
 
 
+def test_an_input_that_runtimes_can_do_without_is_odd_and_any_other_is_an_error() -> None:
+    resize = 'y = Resize (x, "", s)'
+    assert findings(graph(resize, "float[2] x, float[1] s"), opset=11) == [
+        "missing-input warning: Resize needs input 1 (roi), but it is not given"
+    ]
+    assert [one for one in findings(graph('y = Add (x, "")')) if "missing-input error" in one]
+
+
 def test_a_list_of_outputs_that_is_too_short_is_reported() -> None:
     assert findings(graph("y = TopK (x, k)", "float[2] x, int64[1] k")) == [
         "missing-output error: TopK has output 1 (Indices), but it is not listed"

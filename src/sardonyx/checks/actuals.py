@@ -41,7 +41,9 @@ def check_counts(node: Node, known: Signature) -> Iterator[Finding]:
             break
         absent = at >= inputs or node.inputs[at] is None
         if absent and (formal.option == "single" or (formal.option == "variadic" and at < known.min_inputs)):
-            yield Finding("missing-input", f"{node.op} needs input {at} ({formal.name}), but it is not given")
+            text = f"{node.op} needs input {at} ({formal.name}), but it is not given"
+            # one that "" leaves out may be dispensable all the same, as roi of Resize is: inference knows
+            yield Finding("missing-input", text, severity="warning" if 0 < at < inputs else None)
     if outputs < known.min_outputs:
         formal = known.output(outputs)
         name = "" if formal is None else f" ({formal.name})"

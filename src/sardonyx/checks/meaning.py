@@ -22,10 +22,19 @@ def check_meaning(model: Model) -> list[Issue]:
     """
     inference = infer_shapes(model)
     found = [*check_operators(model, inference.model.graph.types), *check_sparse(model)]
-    seen = {(issue.place.graph or None, issue.place.node) for issue in found}
+    worst: dict[tuple[str | None, str | None], str] = {}
+    for issue in found:
+        if worst.get(key := place_key(issue)) != "error":
+            worst[key] = issue.severity
     for issue in inference.issues:
-        if issue.code in NO_FAULT:
-            continue
-        if issue.place.node is None or (issue.place.graph or None, issue.place.node) not in seen:
+        before = None if issue.place.node is None else worst.get(place_key(issue))
+        if issue.code not in NO_FAULT and not (before == "error" or (before and issue.severity == "warning")):
             found.append(issue)
     return found
+
+
+def place_key(issue: Issue) -> tuple[str | None, str | None]:
+    """Return the graph and the node that an issue is about, all functions being one: inference sees their calls."""
+    graph = issue.place.graph or None
+    inside = graph is not None and (graph.startswith("function ") or "call of " in graph)
+    return ("function" if inside else graph, issue.place.node)
