@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sardonyx.checks.meaning import check_meaning
 from sardonyx.ir.verify import verify
+from sardonyx.wire.locate import with_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ def check_model(model: Model, deep: bool = False) -> list[Issue]:
     found = list(model.issues)
     for function in model.functions.values():
         found.extend(function.faults)
+    if model.origin is not None and not model.origin.source.closed:
+        found = with_paths(found, model.origin.source.data())
     seen = {issue_key(issue) for issue in found}
     found.extend(issue for issue in verify(model) if issue_key(issue) not in seen)
     found.extend(check_meaning(model))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sardonyx.wire.locate import locate, name_of, spot
+from sardonyx.errors import Issue, Place
+from sardonyx.wire.locate import Walk, locate, name_of, spot, with_paths
 from sardonyx.wire.messages import ModelProto, NodeProto, TensorProto
+from sardonyx.wire.pieces import scan
 from sardonyx.wire.schema import LENGTH, MESSAGES
 from tests.wire.bytes_of import attribute, fixed32, graph, number, payload, tensor
 
@@ -110,3 +112,30 @@ def test_any_byte_of_any_prefix_has_a_path(shared):
 def test_errors_name_the_field_in_a_message_decoded_on_its_own():
     assert locate(payload(8, b"x"), 2, TensorProto) == "TensorProto.name"
     assert locate(b"", 0, ModelProto) == "ModelProto"
+
+
+def told(found) -> tuple:
+    return found.path, found.part, found.start, found.end
+
+
+def test_one_walk_finds_every_byte_in_any_order(shared):
+    data = (shared / "corpus" / "proto_corners.onnx").read_bytes()
+    walk = Walk(data, ModelProto)
+    offsets = [*range(0, len(data) + 2, 11), *range(0, len(data), 101), *range(len(data), 0, -137)]
+    assert [told(walk.spot(offset)) for offset in offsets] == [told(spot(data, offset)) for offset in offsets]
+
+
+def test_a_walk_to_many_bytes_goes_over_the_file_once(monkeypatch: pytest.MonkeyPatch):
+    data = payload(7, b"".join(payload(1, payload(4, b"Neg")) for _ in range(500)))
+    steps = []
+
+    def counted(*args):
+        for piece in scan(*args):
+            steps.append(piece)
+            yield piece
+
+    monkeypatch.setattr("sardonyx.wire.locate.scan", counted)
+    issues = [Issue("cycle", "", Place(offset=offset)) for offset in range(len(data), 3, -7)]
+    paths = [one.place.path for one in with_paths(issues, data)]
+    assert len(steps) < 4 * 500
+    assert paths == [locate(data, issue.place.offset - 1) for issue in issues]

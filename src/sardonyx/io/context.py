@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sardonyx.errors import Issue, OnnxError, Place
-from sardonyx.wire.locate import locate
+from sardonyx.wire.locate import with_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from sardonyx.io.external import ExternalFiles
     from sardonyx.ir.source import Lifetime, Source
     from sardonyx.limits import Limits
-
-MOST_PATHS = 100
-"""Faults of one input whose field path is looked up."""
 
 
 class Context:
@@ -23,7 +20,7 @@ class Context:
     goes on with the best it can make of the input.
     """
 
-    __slots__ = ("collect", "files", "issues", "lifetime", "limits", "located", "scope", "source")
+    __slots__ = ("collect", "files", "issues", "lifetime", "limits", "scope", "source")
 
     def __init__(
         self,
@@ -41,7 +38,6 @@ class Context:
         self.lifetime = lifetime
         self.collect = collect
         self.issues: list[Issue] = []
-        self.located = 0
 
     def fault(self, problem: OnnxError) -> None:
         """Raise a fault, or note it when collecting; the input's name is filled in.
@@ -51,21 +47,16 @@ class Context:
         """
         issue = self.placed(problem.issue)
         if not self.collect:
-            raise OnnxError(issue)
+            raise OnnxError(*with_paths([issue], self.source.data()))
         self.issues.append(issue)
 
     def placed(self, issue: Issue) -> Issue:
-        """Fill in what the whole input tells about an issue's place: its name, and the field path of the offset.
+        """Fill in the input's name.
 
-        An offset is the start of a message's payload here, so the byte before it belongs to that message's field.
-        Finding a path takes a walk through the file, so warnings do without, and so do faults after the first hundred.
+        Finding the field path of an offset takes a walk through the file. `fault` takes it for the fault that it
+        raises; what is collected waits until all paths can be found in one walk (see findings.py).
         """
-        place = issue.place
-        path = None
-        if place.path is None and place.offset is not None and issue.severity == "error" and self.located < MOST_PATHS:
-            self.located += 1
-            path = locate(self.source.data(), place.offset - 1) if place.offset > 0 else "ModelProto"
-        return issue.within(Place(source=self.source.name, path=path))
+        return issue.within(Place(source=self.source.name))
 
     def warn(self, code: str, message: str, place: Place, hint: str | None = None) -> None:
         """Note something odd but defined."""

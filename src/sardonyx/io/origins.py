@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sardonyx.ir.graph import NOTHING, Details
 from sardonyx.ir.source import Origin
+from sardonyx.wire.locate import with_paths
 from sardonyx.wire.messages import (
     AttributeProto,
     FunctionProto,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import ClassVar
 
+    from sardonyx.errors import Issue
     from sardonyx.wire.schema import Message
 
 
@@ -36,6 +38,10 @@ class Read(Origin, Details):
 
     message: ClassVar[type[Message]]
     """What lies there."""
+
+    def locate(self, issue: Issue) -> Issue:
+        """Fill in the field path of the issue's offset, while the file is open."""
+        return issue if self.source.closed else with_paths([issue], self.source.data())[0]
 
     @property
     def doc_string(self) -> str:

