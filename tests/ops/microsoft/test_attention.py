@@ -39,7 +39,7 @@ def test_quantized_projections_inside():
     ran("QAttention", f"{inputs} - u8[]=[0] u8[]=[0] f32[2,b,2,p,4]", "f32[b,s,8] f32[2,b,2,p+s,4]", num_heads=2,
         given={"unidirectional": 1})  # fmt: skip
     orders = {"order_input": 1, "order_weight": 0, "order_output": 1}
-    case("QOrderedAttention", "i8[b,s,i] f32[] f32[] f32[] f32[] i8[i,h] i8[i,h] i8[i,h]", "i8[b,s,h]", num_heads=2,
+    case("QOrderedAttention", "i8[b,s,h] f32[] f32[] f32[] f32[] i8[h,h] i8[h,h] i8[h,h]", "i8[b,s,h]", num_heads=2,
          **orders)  # fmt: skip
     case("LongformerAttention", "f16[b,s,h] f16[h,3*h] f16[3*h]", "f16[b,s,h]", num_heads=2, window=4)
     case("QOrderedLongformerAttention", "i8[b,s,h] f32[] i8[h,3*h]", "i8[b,s,h]", num_heads=2, window=4,
@@ -103,7 +103,7 @@ def test_sparse_attention_keeps_its_caches():
     case("SparseAttention", f"f16[1,s,64] - - {caches} i32[1] i32[1]", "f16[1,s,32] f32[1,2,32,8] f32[1,2,32,8]",
          **heads)  # fmt: skip
     case("DynamicSparseAttention", "f16[b,s,32] f16[b,s,16] f16[b,s,16] i8[b,2,m,8] i8[b,2,m,8]",
-         "bf16[b,s,32] i8[?,?,?,?] i8[?,?,?,?]", num_heads=4, kv_num_heads=2, output_bf16=1)  # fmt: skip
+         "bf16[b,s,32] i8[b,2,m,8] i8[b,2,m,8]", num_heads=4, kv_num_heads=2, output_bf16=1)  # fmt: skip
 
 
 def test_biases_of_positions():

@@ -42,8 +42,8 @@ def test_positions_turn_without_changing_shapes():
     ran("RotaryEmbedding", f"f32[b,s,16] i64[b,s] {cache}", "f32[b,s,16]")
     ran("RotaryEmbedding", f"f32[b,2,s,8] i64[1] {cache}", "f32[b,2,s,8]")
     ran("MRotaryEmbedding", f"f32[b,s,16] i64[3,b,s] {cache}", "f32[b,s,16]", num_heads=2, mrope_section=[2, 1, 1])
-    case("GemmaRotaryEmbedding", "f32[b,s,d] f16[b,h,s,d] f16[b,h,s,d] f16[b,k,s,d] f16[b,k,s,d]",
-         "f16[b,h,s,d] f16[b,k,s,d]")  # fmt: skip
+    case("GemmaRotaryEmbedding", "f32[b,s,d] f16[b,h,s,d] f16[b,h,s,d] f16[b,h,s,d] f16[b,h,s,d]",
+         "f16[b,h,s,d] f16[b,h,s,d]")  # fmt: skip
 
 
 def test_operands_broadcast():

@@ -35,7 +35,7 @@ def test_quantized_operands():
     ran("MatMulIntegerToFloat", f"u8[b,n,k] u8[k,m] {one} {one}", "f32[b,n,m]")
     ran("MatMulInteger16", "i16[n,k] i16[k,m]", "i32[n,m]")
     case("MatMulInteger16", "u16[n,k] u16[k,m]", "u32[n,m]")
-    case("QOrderedMatMul", "i8[b,n,k] f32[] i8[k,m] f32[] f32[]", "i8[b,n,?]")
+    case("QOrderedMatMul", "i8[b,n,k] f32[] i8[k,m] f32[] f32[]", "i8[b,n,m]", order_A=2, order_B=3, order_Y=2)
     case("GemmFloat8", "f8e4m3fn[n,k] f8e4m3fn[m,k]", "f16[n,m]", transB=1, dtype=10)
     fails("GemmFloat8", "f8e4m3fn[n,k] f8e4m3fn[m,k]", "bad-element-type", transB=1, dtype=99)
 

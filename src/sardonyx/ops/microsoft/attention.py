@@ -92,11 +92,15 @@ def projected_attention(call: Call, past_at: int, dtype_at: int = 0) -> tuple[An
 
 @rules("QOrderedAttention")
 def q_ordered_attention(call: Call) -> TensorType:
-    """Project an input [batch, sequence, _] by separate weights, attend, and return [batch, sequence, hidden]."""
+    """Project an input by separate weights and attend: [batch, sequence, hidden].
+
+    The documentation and the runtime's own inference differ unless the hidden size is that of the input.
+    """
     data, values = with_rank(call, 0, "the input", 3), shape_of(call, 7)
-    front = fresh_dims(call, 2) if data is None else data[:2]
-    width = values[1] if values is not None and len(values) == 2 else call.fresh()
-    return call.tensor(0).with_shape((*front, width))
+    if data is None:
+        return call.tensor(0).with_shape(fresh_dims(call, 3))
+    agreed = values is not None and len(values) == 2 and values[1] == data[2]
+    return call.tensor(0).with_shape((*data[:2], data[2] if agreed else call.fresh()))
 
 
 rules.table(documented("0[b,s,h] -> 0[b,s,h]"), {"LongformerAttention": 1, "QOrderedLongformerAttention": 1})
@@ -225,7 +229,7 @@ def sparse_attention(call: Call) -> tuple[Answer, ...]:
 
 @rules("DynamicSparseAttention")
 def dynamic_sparse_attention(call: Call) -> tuple[Answer, ...]:
-    """Attend to entries that an indexer picked; the caches are appended to in ways that are not documented."""
+    """Attend to entries that an indexer picked; the caches keep their sizes."""
     query = call.tensor(0)
     q = with_rank(call, 0, "query", 3)
     output = query.with_shape(unpacked(call, q))
@@ -233,11 +237,7 @@ def dynamic_sparse_attention(call: Call) -> tuple[Answer, ...]:
         from sardonyx.ir.types import DType
 
         output = output.with_dtype(DType.BFLOAT16)
-    caches = []
-    for at in (3, 4):
-        kind = call.peek(at)
-        caches.append(TensorType(kind.dtype if isinstance(kind, TensorType) else None, fresh_dims(call, 4)))
-    return output, *caches
+    return output, call.peek(3), call.peek(4)
 
 
 def unpacked(call: Call, q: Shape | None) -> Shape | None:

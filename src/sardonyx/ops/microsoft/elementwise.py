@@ -53,8 +53,10 @@ def ngram_repeat_block(call: Call) -> TensorType:
 
 @rules("GemmaRotaryEmbedding")
 def gemma_rotary_embedding(call: Call) -> tuple[Answer, ...]:
-    """Turn queries (input 1) and keys (input 3)."""
-    return call.peek(1), call.peek(3)
+    """Turn queries (input 1) and keys (input 3), which have one shape."""
+    queries, keys = call.peek(1), call.tensor(3)
+    same = isinstance(queries, TensorType) and queries.shape == keys.shape
+    return queries, keys if same else keys.with_shape(None)
 
 
 @rules("LinearAttentionGate")

@@ -149,11 +149,9 @@ rules.table(documented("0[m,_] 1[k,_] -> 0[m,k]"), {"CDist": 1})
 
 @rules("QOrderedMatMul")
 def q_ordered_matmul(call: Call) -> TensorType:
-    """Multiply in a layout of cuBLASLt; B is [k, n], or [n, k] when it is stored by columns."""
-    a, b = call.tensor(0), shape_of(call, 2)
-    if a.shape is None or b is None or len(b) < 2 or len(a.shape) < 2:
-        return a.with_shape(None)
-    return a.with_shape(None if len(b) > 2 else (*a.shape[:-1], call.fresh()))
+    """Multiply as MatMul does, in a layout of cuBLASLt; shapes are those of matrices, however they are stored."""
+    a = call.tensor(0)
+    return a.with_shape(product_shape(call, a.shape, shape_of(call, 2)))
 
 
 @rules("RouterGateUpProj")
