@@ -40,6 +40,17 @@ def test_counts_are_worded() -> None:
     assert [count(1, "node"), count(0, "node"), count(12_345, "node")] == ["1 node", "0 nodes", "12,345 nodes"]
 
 
+def test_a_line_for_a_pipe_is_as_long_as_it_needs_to_be_whatever_it_has_in_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = Page()
+    long = "x" * 150_000
+    page.title("top \x1b[31m ")
+    page.title("")
+    page.line(f"[bold]{long}\n\n  two  ", "red")
+    assert capsys.readouterr().out == f"top \\x1b[31m\n\n\n[bold]{long}\n\n  two\n"
+
+
 def test_a_terminal_of_80_columns_gets_folded_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

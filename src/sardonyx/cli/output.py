@@ -72,6 +72,10 @@ class Page:
 
     def line(self, text: str, style: str = "") -> None:
         """Print one paragraph."""
+        if not self.console.is_terminal:  # no style and no folding: rich would take half a millisecond for nothing
+            sys.stdout.write("".join(f"{line.rstrip()}\n" for line in clean(text).split("\n")))
+            self.started = True
+            return
         from rich.text import Text
 
         self.put(Text(clean(text), style))
