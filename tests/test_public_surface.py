@@ -18,7 +18,7 @@ PROMISED = {
     "trouble": "OnnxError ErrorKind Issue CODES",
 }
 
-NOT_YET = {"inline_single_trip_scan_bodies", "compare", "passes", "rules"}
+NOT_YET = {"compare", "passes", "rules"}
 """What is not built yet. Names leave this list and never join it."""
 
 NAMES = {name for names in PROMISED.values() for name in names.split()} - NOT_YET

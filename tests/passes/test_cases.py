@@ -51,4 +51,4 @@ def test_a_pass_turns_the_first_model_into_the_second(path: Path) -> None:
 
 
 def test_every_pass_has_cases() -> None:
-    assert {path.name for path in CASES.iterdir()} >= {"dead_code", "identity"}
+    assert {path.name for path in CASES.iterdir()} >= {"dead_code", "identity", "scans"}

@@ -19,6 +19,7 @@ PASSES: Mapping[str, str] = {
     "dead_code": "sardonyx.passes.dead_code:drop_dead_code",
     "identity": "sardonyx.passes.identity:drop_identities",
     "inline": "sardonyx.passes.inline_functions:inline_functions",
+    "scans": "sardonyx.passes.inline_scans:inline_scans",
 }
 """Name of a pass to `module:function`; the module is imported when the pass is first asked for."""
 

@@ -142,6 +142,13 @@ def inline_single_trip_scan_bodies(
     return ScanInlining(made, tuple(inlined), tuple(skipped))
 
 
+def inline_scans(model: Model, *, assume_single_trip: bool = False, require_state: bool = True) -> Model:
+    """Do the same as a step of a pipeline: return the new model alone."""
+    return inline_single_trip_scan_bodies(
+        model, assume_single_trip=assume_single_trip, require_state=require_state
+    ).model
+
+
 def scan_places(graph: Graph) -> dict[Value | None, str]:
     """Map the first output of each Scan in a body to the path of the body; the main graph's path is empty."""
     found: dict[Value | None, str] = {}

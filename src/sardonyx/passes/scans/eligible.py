@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sardonyx.ir.attrs import AttrKind, AttrRef
-from sardonyx.ir.types import TensorType
+from sardonyx.ir.types import DType, TensorType
 from sardonyx.records import record
 
 TYPE_CHECKING = False
@@ -30,9 +30,17 @@ REASONS = {
     "extent-symbolic": "the extent of the scan axis is not known to be 1; assume_single_trip vouches for it",
     "axis-out-of-range": "a scan axis is not among the axes of its tensor",
     "axis-needs-rank": "a negative axis counts from a rank that is not known",
+    "element-type": "Squeeze and Unsqueeze of this opset do not take the element type of a scan input or output",
     "in-function": "the node stands in the body of a model-local function; inline functions first",
 }
 """Why a Scan was left alone, in words."""
+
+
+FLOAT8 = (DType.FLOAT8E4M3FN, DType.FLOAT8E4M3FNUZ, DType.FLOAT8E5M2, DType.FLOAT8E5M2FNUZ)
+TAKES_FLOAT8 = 19
+"""Scan takes 8-bit floats from this opset on,"""
+SQUEEZES_FLOAT8 = 21
+"""but Squeeze and Unsqueeze only from this one; all later element types came to the three of them together."""
 
 
 class Ineligible(Exception):
@@ -99,12 +107,13 @@ def plan_for(node: Node, type_of: TypeOf, opset: int, *, assume_single_trip: boo
     out_axes = axes(node, "scan_output_axes", stacked)
     scanned = [value for value in node.inputs[states:] if value is not None]
     extents = [extent_of(value, axis, type_of(value)) for value, axis in zip(scanned, in_axes, strict=True)]
-    placed = tuple(
-        output_axis(axis, inner, outer, type_of)
-        for axis, inner, outer in zip(
-            out_axes, body.outputs[states:], (*node.outputs[states:], *[None] * stacked), strict=False
-        )
-    )
+    wanted = (*node.outputs[states:], *[None] * stacked)
+    stack = list(zip(out_axes, body.outputs[states:], wanted, strict=False))
+    if TAKES_FLOAT8 <= opset < SQUEEZES_FLOAT8:
+        moved = [*scanned, *(value for _, inner, outer in stack for value in (inner, outer) if outer is not None)]
+        if any(getattr(type_of(value), "dtype", None) in FLOAT8 for value in moved if value is not None):
+            raise Ineligible("element-type")
+    placed = tuple(0 if outer is None else output_axis(axis, inner, outer, type_of) for axis, inner, outer in stack)
     return Plan(node, body, states, tuple(one.axis for one in extents), placed, certain(extents, assume_single_trip))
 
 
@@ -136,18 +145,20 @@ def extent_of(value: Value, axis: int, kind: Type | None) -> Extent:
     return Extent(value, axis, shape[axis])
 
 
-def output_axis(axis: int, inner: Value, outer: Value | None, type_of: TypeOf) -> int:
+def output_axis(axis: int, inner: Value, outer: Value, type_of: TypeOf) -> int:
     """Count an output's axis from the front; the output has one axis more than the body's value."""
-    rank = None
+    ranks = set()
     for value, more in ((outer, 0), (inner, 1)):
-        kind = None if value is None else type_of(value)
+        kind = type_of(value)
         if isinstance(kind, TensorType) and kind.shape is not None:
-            rank = len(kind.shape) + more
-            break
-    if rank is None:
+            ranks.add(len(kind.shape) + more)
+    if not ranks:
         if axis < 0:
             raise Ineligible("axis-needs-rank")
         return axis
+    if len(ranks) > 1:
+        raise Ineligible("malformed")
+    (rank,) = ranks
     if not -rank <= axis < rank:
         raise Ineligible("axis-out-of-range")
     return axis % rank

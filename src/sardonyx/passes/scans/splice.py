@@ -124,8 +124,10 @@ class Splicer:
     def constant(self, value: Value, tensor: Tensor | SparseTensor, scan: Node) -> Value:
         """Give the graph a constant under a fresh name."""
         target = self.names.value(value.name)
-        if self.ir_version < INITIALIZERS_ARE_INPUTS and isinstance(tensor, Tensor):
-            self.write("Constant", (), target, scan, {"value": Attr("value", AttrKind.TENSOR, tensor)})
+        if self.ir_version < INITIALIZERS_ARE_INPUTS:
+            dense = isinstance(tensor, Tensor)
+            name, kind = ("value", AttrKind.TENSOR) if dense else ("sparse_value", AttrKind.SPARSE_TENSOR)
+            self.write("Constant", (), target, scan, {name: Attr(name, kind, tensor)})
         elif isinstance(tensor, Tensor):
             self.out.add_initializer(target, replace(tensor, name=target.name))
         else:
