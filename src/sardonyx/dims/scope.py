@@ -145,8 +145,10 @@ class Scope:
     def assume_at_least(self, a: Dim, b: Dim) -> bool:
         """Record `a >= b`; return False, recording nothing, when that is provably wrong."""
         known = self.at_least(a, b)
-        if known is not None:
-            return known
+        return self.note_at_least(a, b) if known is None else known
+
+    def note_at_least(self, a: Dim, b: Dim) -> bool:
+        """Record `a >= b` without asking whether it is known, or wrong: for a symbol that was just made."""
         difference = a - b
         if isinstance(difference, int):
             return difference >= 0

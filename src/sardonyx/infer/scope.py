@@ -35,13 +35,10 @@ class InferenceScope(Scope):
             pool = pool.parent
         return False
 
-    def assume_at_least(self, a: Dim, b: Dim) -> bool:
-        """Record `a >= b`, also as a constraint of the inference; return False when it is provably wrong."""
-        known = self.at_least(a, b)
-        if known is not None:
-            return known
+    def note_at_least(self, a: Dim, b: Dim) -> bool:
+        """Record `a >= b`, also as a constraint of the inference."""
         self.engine.constrain(">=", a, b)
-        return super().assume_at_least(a, b)
+        return super().note_at_least(a, b)
 
     def broadcast(self, *dims: Dim) -> Dim:
         """Return the dim that is not 1; with `unify`, two names become one."""

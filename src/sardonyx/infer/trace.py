@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sardonyx.dims import Symbol
     from sardonyx.infer.frames import Frame
     from sardonyx.ir.graph import Node, Value
     from sardonyx.ops.call import Element
@@ -101,7 +102,8 @@ def sources(point: Point) -> Source:
             return Source("lost", "the element is decided by the data", node, [])
         return Source("lost", "", node, [])
     wanted = set(answer.symbols)
-    parts, covered = [], set()
+    parts: list[Point] = []
+    covered: set[Symbol] = set()
     for one in candidates:
         dim = one.answer
         if (

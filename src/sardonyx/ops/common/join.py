@@ -108,8 +108,8 @@ class Join:
 def bound(scope: Scope, found: Dim, a: Dim, b: Dim) -> None:
     """Record that a dim is one of two others."""
     try:
-        scope.assume_at_least(scope.maximum(a, b), found)
-        scope.assume_at_least(found, scope.minimum(a, b))
+        scope.note_at_least(scope.maximum(a, b), found)
+        scope.note_at_least(found, scope.minimum(a, b))
     except TooLarge:
         pass
 

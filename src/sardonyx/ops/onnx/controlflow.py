@@ -83,7 +83,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     initial = [call.peek(at + 2) for at in range(states)]
     iteration = call.fresh("i")
     if isinstance(most, int) and most > 0:
-        Scope.assume_at_least(call.scope, most - 1, iteration)  # past the inference: it is no news to anybody
+        Scope.note_at_least(call.scope, most - 1, iteration)  # past the inference: it is no news to anybody
     fixed = [counter(body, 0, DType.INT64), counter(body, 1, DType.BOOL)]
 
     def run(kinds: list[Type | None], varied: Set[int]) -> list[Fact | None]:
@@ -103,7 +103,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     else:
         length = call.fresh("trips")
         if most is not None:
-            call.scope.assume_at_least(most, length)
+            call.scope.note_at_least(most, length)
     certain = exact and call.scope.is_positive(length)
     results: list[Fact | None] = []
     for at in range(states):
