@@ -9,7 +9,9 @@ from sardonyx.wire.writer import header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sardonyx.ir.source import Source
+    from collections.abc import Iterable
+
+    from sardonyx.ir.source import Buffer, Origin, Source
 
     Range = tuple[Source, int, int]
 
@@ -71,6 +73,33 @@ class Chunks:
         else:
             self.put(head)
             self.copy(source, start, stop)
+
+    def spans(self, number: int, origins: Iterable[Origin]) -> None:
+        """Append a field for each origin: what `span` does, for the many that stand behind one another."""
+        source: Source | None = None  # the range at hand, of this source, from begin to end
+        data: Buffer = b""
+        begin = end = 0
+        heads: dict[int, bytes] = {}
+        for origin in origins:
+            start, stop = origin.start, origin.stop
+            size = stop - start
+            head = heads.get(size)
+            if head is None:
+                head = heads[size] = header(number, size)
+            at = start - len(head)
+            if at != end or origin.source is not source or data[at:start] != head:
+                if source is not None:
+                    self.copy(source, begin, end)
+                source = origin.source
+                data = source.data()
+                if at >= 0 and data[at:start] == head:
+                    begin = at
+                else:
+                    self.put(head)
+                    begin = start
+            end = stop
+        if source is not None:
+            self.copy(source, begin, end)
 
     def text(self, number: int, text: str) -> None:
         """Append a string field."""

@@ -6,10 +6,10 @@ is a node that a transform wrote: its unknown fields may not hold for it any mor
 
 from __future__ import annotations
 
-from sardonyx.errors import Issue, Place, node_label
 from sardonyx.io.chunks import Chunks
 from sardonyx.io.emit_attributes import TENSORS, put_attribute
 from sardonyx.io.emit_infos import InfoWriter, gather_claims, same_origin, written_details
+from sardonyx.io.emit_nodes import NodeWriter
 from sardonyx.io.emit_tensors import put_sparse, put_tensor
 from sardonyx.io.emit_types import TypeWriter
 from sardonyx.io.rebuild import copy, keep, message_at, rebuild
@@ -22,11 +22,12 @@ from sardonyx.wire.writer import key, varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from sardonyx.errors import Issue
     from sardonyx.io.emit_tensors import Placement
     from sardonyx.ir.attrs import Attr, AttrRef
-    from sardonyx.ir.graph import Details, Function, Graph, Model, Node, Value
+    from sardonyx.ir.graph import Details, Function, Graph, Model, Value
     from sardonyx.ir.source import Origin
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ir.types import Type
@@ -52,21 +53,29 @@ class Emission:
     def __init__(self, model: Model, placement: Placement) -> None:
         self.placement = placement
         self.types = TypeWriter()
+        self.nodes = NodeWriter(self)
         self.issues: list[Issue] = []
         self.given = name_values(model)
         self.source = model.source
         self.ir_version = model.ir_version
         self.table: Mapping[Value, Type] = EMPTY
         """The types of the outermost graph, which cover its bodies."""
-        self.claims: dict[Value, list[Type]] = {}
-        """Every type that the file declares for a value."""
+        self.outermost = model.graph
+        self.known_claims: dict[Value, list[Type]] | None = None
         self.enter(model.graph)
 
     def enter(self, graph: Graph) -> None:
         """Turn to another outermost graph."""
+        self.outermost = graph
         self.table = graph.types
-        self.claims = {}
-        gather_claims(graph, self.claims)
+        self.known_claims = None
+
+    @property
+    def claims(self) -> Mapping[Value, Sequence[Type]]:
+        """Every type that the file declares for a value; gathered when a type is not simply that of its declaration."""
+        if self.known_claims is None:
+            self.known_claims = gather_claims(self.outermost)
+        return self.known_claims
 
     def name(self, value: Value) -> str:
         """Return the name that a value is written with."""
@@ -100,8 +109,7 @@ class Emission:
         infos = InfoWriter(graph, self)
         fresh = {1: Chunks(), 5: Chunks(), 15: Chunks()}
         optional: list[int] = []
-        for node in graph.nodes:
-            self.node(fresh[1], 1, node)
+        self.nodes.put(fresh[1], 1, graph.nodes)
         put_texts(fresh, optional, {2: graph.name})
         for value, tensor in graph.initializers.items():
             put_tensor(fresh[5], 5, tensor, self.name(value), self.placement)
@@ -112,51 +120,6 @@ class Emission:
         fresh[13] = infos.value_infos(13)
         self.put_details(fresh, graph.details, graph.origin, 10, 16)
         return rebuild(graph.origin, fresh, optional)
-
-    def node(self, out: Chunks, field: int, node: Node) -> None:
-        """Append a field that holds a NodeProto."""
-        origin = node.origin
-        if origin is not None and origin.exact:
-            if not node.bodies and not (self.placement and any(map(self.moves, node.attrs.values()))):
-                copy(out, field, origin)
-                return
-            fresh = {5: self.attributes(5, node.attrs)}
-            out.message(field, rebuild(origin, fresh))
-            return
-        fresh = {1: self.names(1, node.inputs), 2: self.names(2, node.outputs), 5: self.attributes(5, node.attrs)}
-        put_texts(fresh, [], {4: node.op_type})
-        for number, text in {3: node.name, 7: node.domain, 8: node.overload}.items():
-            if text:
-                put_texts(fresh, [], {number: text})
-        fresh.update(written_details(node.details, 6, 9))
-        out.message(field, rebuild(None, fresh))
-        if origin is not None:
-            self.report_lost(node, origin)
-
-    def report_lost(self, node: Node, origin: Origin) -> None:
-        """Note the fields of a rewritten node's original that are not written."""
-        lost = sorted(
-            {found[0] for found in pieces(origin.source.data(), origin.start, origin.stop)} - set(range(1, 10))
-        )
-        if not lost:
-            return
-        shown = ", ".join("device_configurations" if one == 10 else f"unknown field {one}" for one in lost)
-        self.issues.append(
-            Issue(
-                "fields-dropped",
-                f"the node was rewritten, so its {shown} may not hold any more and was left out",
-                Place(source=self.source, node=node_label(node.name, node.op_type)),
-                None,
-                "warning",
-            )
-        )
-
-    def names(self, field: int, values: Iterable[Value | None]) -> Chunks:
-        """Encode the inputs or outputs of a node; an omitted one is empty."""
-        out = Chunks()
-        for value in values:
-            out.text(field, "" if value is None else self.name(value))
-        return out
 
     def attributes(self, field: int, attrs: Mapping[str, Attr | AttrRef]) -> Chunks:
         """Encode attributes in order."""
@@ -173,12 +136,11 @@ class Emission:
                 copy(out, 25, origin)
                 return
             fresh = {7: Chunks(), 11: self.attributes(11, function.defaults)}
-            for node in function.nodes:
-                self.node(fresh[7], 7, node)
+            self.nodes.put(fresh[7], 7, function.nodes)
             out.message(25, rebuild(origin, fresh))
             return
         graph = function.graph
-        outer = self.table, self.claims
+        outer = self.outermost
         self.enter(graph)
         fresh = {7: Chunks(), 11: self.attributes(11, function.defaults)}
         optional: list[int] = []
@@ -187,14 +149,13 @@ class Emission:
             fresh[field] = Chunks()
             for name in listed:
                 fresh[field].text(field, name)
-        for node in graph.nodes:
-            self.node(fresh[7], 7, node)
+        self.nodes.put(fresh[7], 7, graph.nodes)
         self.put_imports(fresh, 9, function.opset_imports, origin)
         if self.ir_version >= FUNCTION_INFOS:
             fresh[12] = InfoWriter(graph, self).value_infos(12, of_function=True)
         self.put_details(fresh, function.details, origin, 8, 14)
         out.message(25, rebuild(origin, fresh, optional))
-        self.table, self.claims = outer
+        self.enter(outer)
 
     def moves_in(self, function: Function) -> bool:
         """Whether a tensor anywhere in a function has its bytes moved."""

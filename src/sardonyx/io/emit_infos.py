@@ -8,15 +8,15 @@ initializers, which carry their own type.
 from __future__ import annotations
 
 from sardonyx.io.chunks import Chunks
-from sardonyx.io.emit_types import is_complete
+from sardonyx.io.emit_types import is_complete, payload
 from sardonyx.io.origins import Read
-from sardonyx.io.rebuild import copy, keep, known_field, rebuild, surviving
+from sardonyx.io.rebuild import copy, copy_all, keep, known_field, rebuild, surviving
 from sardonyx.ir.graph import NOTHING
 from sardonyx.ir.types import TensorType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sardonyx.io.emit import Emission
     from sardonyx.ir.graph import Declared, Details, Graph, Value
@@ -26,16 +26,18 @@ if TYPE_CHECKING:
 NAME, TYPE = 1, 2
 
 
-def gather_claims(graph: Graph, into: dict[Value, list[Type]]) -> None:
-    """Note every type that a graph or its bodies declare for each value, initializers' own types included."""
+def gather_claims(graph: Graph) -> dict[Value, list[Type]]:
+    """Return every type that a graph or its bodies declare for each value, initializers' own types included."""
     from sardonyx.ir.walk import bodies_within
 
+    into: dict[Value, list[Type]] = {}
     for one in (graph, *bodies_within(graph.nodes)):
         for claim in one.declared:
             if claim.value is not None and claim.type is not None:
                 into.setdefault(claim.value, []).append(claim.type)
         for value, tensor in one.initializers.items():
             into.setdefault(value, []).append(TensorType(tensor.dtype or None, tensor.shape))
+    return into
 
 
 class InfoWriter:
@@ -68,32 +70,50 @@ class InfoWriter:
         """
         out = Chunks()
         graph, table = self.graph, self.emission.table
-        made = [value for node in graph.nodes for value in node.outputs if value is not None]
-        own = {*graph.inputs, *graph.initializers, *graph.sparse_initializers, *made}
+        made = [value for node in graph.nodes for value in node.outputs if value is not None] if table else []
         done = set() if of_function else {*graph.outputs, *graph.inputs}
-        names: set[str] | None = None
-        for claim in graph.declared:
-            if claim.role != "value_info":
-                continue
-            value = claim.value
-            if value is None:
-                if names is None:
-                    names = {self.emission.name(one) for one in own}
-                if claim.name not in names:
-                    copy(out, number, claim.origin)
-            elif value in own:
-                if self.is_unchanged(value) or (value not in done and is_complete(table.get(value))):
-                    self.put(out, number, value, claim)
-                done.add(value)
-        for value in (*graph.inputs, *made) if table else ():
-            if value not in done and is_complete(table.get(value)):
+        claims = [claim for claim in graph.declared if claim.role == "value_info"]
+        if claims:
+            self.put_claims(out, number, claims, done)
+        for value in (*graph.inputs, *made):
+            if value in table and value not in done and is_complete(table[value]):
                 done.add(value)
                 self.put(out, number, value, None)
         return out
 
-    def is_unchanged(self, value: Value) -> bool:
-        """Whether the type table says what a declaration in the file says; so its declarations stand."""
+    def put_claims(self, out: Chunks, number: int, claims: Iterable[Declared], done: set[Value]) -> None:
+        """Append the declarations of the file that still hold, or whose value has another type now.
+
+        Those of one value that follow the first are written only while the type is theirs; a name that no value has
+        keeps its declaration. Values that need no declaration any more are added to `done`.
+        """
+        emission, table = self.emission, self.emission.table
+        own = set(self.graph.values)
+        names: set[str] | None = None
+        unchanged: list[Origin] = []
+        for claim in claims:
+            value = claim.value
+            if value is None:
+                if names is None:
+                    names = {emission.name(one) for one in own}
+                if claim.name not in names:
+                    unchanged.append(claim.origin)
+            elif value in own:
+                is_unchanged = self.is_unchanged(value, claim)
+                if is_unchanged and claim.origin.exact:
+                    unchanged.append(claim.origin)
+                elif is_unchanged or (value not in done and is_complete(table.get(value))):
+                    copy_all(out, number, unchanged)
+                    unchanged.clear()
+                    self.put(out, number, value, claim)
+                done.add(value)
+        copy_all(out, number, unchanged)
+
+    def is_unchanged(self, value: Value, claim: Declared) -> bool:
+        """Whether the type table says what some declaration in the file says, this one or another; so it stands."""
         known = self.emission.table.get(value)
+        if known is not None and known is claim.type:
+            return True
         claimed = self.emission.claims.get(value, ())
         if known is None:
             return not claimed
@@ -101,27 +121,29 @@ class InfoWriter:
 
     def put(self, out: Chunks, number: int, value: Value, claim: Declared | None) -> None:
         """Append one ValueInfoProto."""
-        if claim is not None and claim.origin.exact and self.is_unchanged(value):
+        emission = self.emission
+        kind = emission.table.get(value)
+        if claim is None:
+            name = emission.name(value).encode()
+            typed = b"" if kind is None else payload(TYPE, emission.types.encode(kind))
+            out.blob(number, payload(NAME, name) + typed)
+            return
+        is_unchanged = self.is_unchanged(value, claim)
+        if is_unchanged and claim.origin.exact:
             copy(out, number, claim.origin)
             return
         fresh = {NAME: Chunks()}
-        fresh[NAME].text(NAME, self.emission.name(value))
-        if claim is None or not self.is_unchanged(value):
+        fresh[NAME].text(NAME, emission.name(value))
+        if not is_unchanged:
             fresh[TYPE] = Chunks()
-            kind = self.emission.table.get(value)
             if kind is not None:
                 fresh[TYPE].blob(TYPE, self.typed(kind, claim))
-        if claim is None:
-            out.message(number, rebuild(None, fresh))
-            return
-        self.emission.put_details(fresh, claim.details, claim.origin, 3, 4)
+        emission.put_details(fresh, claim.details, claim.origin, 3, 4)
         out.message(number, rebuild(claim.origin, fresh))
 
-    def typed(self, kind: Type, claim: Declared | None) -> bytes:
+    def typed(self, kind: Type, claim: Declared) -> bytes:
         """Encode a type; denotations of the declaration that it takes the place of stay."""
         types = self.emission.types
-        if claim is None:
-            return types.encode(kind)
         from sardonyx.wire.messages import ValueInfoProto
         from sardonyx.wire.reader import MOST_NESTING, decode
 

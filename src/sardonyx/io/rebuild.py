@@ -8,12 +8,12 @@ by going over the fields of the original again. A file may give a singular field
 from __future__ import annotations
 
 from sardonyx.io.chunks import Chunks
-from sardonyx.wire.pieces import pieces
+from sardonyx.wire.pieces import pieces, read_varint
 from sardonyx.wire.schema import LENGTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from sardonyx.ir.source import Origin, Source
     from sardonyx.wire.pieces import Piece
@@ -49,6 +49,33 @@ def surviving(source: Source, start: int, stop: int, message: type[Message]) -> 
             yield kept
 
 
+def stretches(source: Source, start: int, stop: int, message: type[Message]) -> Iterator[Piece]:
+    """Yield the fields of a message, neighbours with one key as one: a graph has as many fields as nodes."""
+    data, pos, last, begin = source.data(), start, -1, start
+    while pos < stop:
+        at = pos
+        head = data[pos]
+        if head < 0x80 and head & 7 == LENGTH:
+            size = data[pos + 1]
+            pos += 2
+            if size >= 0x80:
+                if data[pos] < 0x80:
+                    size = size & 0x7F | data[pos] << 7
+                    pos += 1
+                else:
+                    size, pos = read_varint(data, at + 1, stop)
+            pos += size
+        else:
+            head = read_varint(data, pos, stop)[0]
+            pos = next(pieces(data, pos, stop))[4]
+        if head != last:
+            if begin < at:
+                yield last >> 3, last & 7, begin, begin, at
+            last, begin = head, at
+    if begin < stop:
+        yield last >> 3, last & 7, begin, begin, stop
+
+
 def copy(out: Chunks, number: int, origin: Origin) -> None:
     """Append a field that holds an unchanged message."""
     source = origin.source
@@ -56,6 +83,16 @@ def copy(out: Chunks, number: int, origin: Origin) -> None:
         out.message(number, settled(source, origin.start, origin.stop, message_at(origin)))
     else:
         out.span(number, source, origin.start, origin.stop)
+
+
+def copy_all(out: Chunks, number: int, origins: Sequence[Origin]) -> None:
+    """Append a field for each of many unchanged messages."""
+    sources = {origin.source for origin in origins}
+    if any(source.repeats for source in sources):
+        for origin in origins:
+            copy(out, number, origin)
+    else:
+        out.spans(number, origins)
 
 
 def settled(source: Source, start: int, stop: int, message: type[Message]) -> Chunks:
@@ -89,7 +126,8 @@ def rebuild(origin: Origin | None, fresh: Mapping[int, Chunks], optional: Collec
     if origin is not None:
         source, message = origin.source, message_at(origin)
         seen: set[int] = set()
-        for piece in surviving(source, origin.start, origin.stop, message):
+        within = surviving if source.repeats else stretches
+        for piece in within(source, origin.start, origin.stop, message):
             number, wire = piece[0], piece[1]
             if number in fresh and known_field(message, number, wire) is not None:
                 if number not in seen:
@@ -107,3 +145,14 @@ def rebuild(origin: Origin | None, fresh: Mapping[int, Chunks], optional: Collec
 def message_at(origin: Origin) -> type[Message]:
     """Return the class of the message at an origin, which a loaded part's origin knows."""
     return origin.message  # type: ignore[attr-defined, no-any-return]
+
+
+def numbers_beyond(most: int, origin: Origin) -> list[int]:
+    """Return the numbers above `most` of the fields at an origin, each once, in ascending order."""
+    data, pos, end = origin.source.data(), origin.start, origin.stop
+    while pos < end:  # the short way over short fields of small numbers, which is all that most nodes have
+        head = data[pos]
+        if head > most << 3 | LENGTH or head & 7 != LENGTH or data[pos + 1] >= 0x80:
+            return sorted({piece[0] for piece in pieces(data, pos, end) if piece[0] > most})
+        pos += 2 + data[pos + 1]
+    return []

@@ -6,6 +6,9 @@ two values of one name in one scope, or a reader without a definition, would giv
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import attrgetter
+
 from sardonyx.errors import error, node_label
 from sardonyx.ir.graph import Value
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     Scopes = list[dict[str, Value]]
 
+INPUTS = attrgetter("inputs")
 HINT = "a transform went wrong: give new values fresh names (sx.Rewrite and its Names do)"
 
 
@@ -47,33 +51,36 @@ def name_values(model: Model) -> Mapping[Value, str]:
 
 def check(graph: Graph, outer: Scopes, label: str, unnamed: dict[Value, None]) -> None:
     """Check one graph and its bodies (which nest no deeper than `max_nesting` lets a file say)."""
-    own: dict[str, Value] = {}
-    define(graph.inputs, own, label, unnamed)
-    define((value for value in graph.initializers if own.get(value.name) is not value), own, label, unnamed)
-    define(graph.sparse_initializers, own, label, unnamed)
-    for node in graph.nodes:
-        for value in node.outputs:
-            if value is not None:
-                if value.name in own:
-                    raise twice(value, label)
-                if value.name:
-                    own[value.name] = value
-                else:
-                    unnamed[value] = None
+    nodes = graph.nodes
+    given = set(graph.inputs)
+    made = [*graph.inputs, *[value for value in graph.initializers if value not in given]]
+    made += graph.sparse_initializers
+    made += [value for node in nodes for value in node.outputs if value is not None]
+    own = {value.name: value for value in made}
+    if len(own) < len(made) or "" in own:
+        own = {}
+        define(made, own, label, unnamed)
     scopes = [*outer, own]
-    for node in graph.nodes:
-        for value in node.inputs:
-            if value is not None and own.get(value.name) is not value and not is_visible(value, scopes, unnamed):
-                raise undefined(value, label, node_label(node.name, node.op_type))
+    # What the graph defines is found by its name now. So only what else is read must be looked up, name by name.
+    foreign = {*chain.from_iterable(map(INPUTS, nodes)), *graph.outputs}.difference(made, (None,))
+    if not all(is_visible(value, scopes, unnamed) for value in foreign):
+        raise first_undefined(graph, scopes, label, unnamed)
+    for node in nodes:
         if node.bodies:
             for name, held in node.bodies.items():
                 bodies: Sequence[Graph] = held if isinstance(held, tuple) else (held,)
                 for body in bodies:
                     inner = f"{node_label(node.name, node.op_type)}.{name}"
                     check(body, scopes, f"{label} > {inner}" if label else inner, unnamed)
-    for value in graph.outputs:
-        if own.get(value.name) is not value and not is_visible(value, scopes, unnamed):
-            raise undefined(value, label, None)
+
+
+def first_undefined(graph: Graph, scopes: Scopes, label: str, unnamed: Mapping[Value, None]) -> Exception:
+    """Build the error for the first value of a graph that is read where its name does not mean it."""
+    for node in graph.nodes:
+        for value in node.inputs:
+            if value is not None and not is_visible(value, scopes, unnamed):
+                return undefined(value, label, node_label(node.name, node.op_type))
+    return undefined(next(value for value in graph.outputs if not is_visible(value, scopes, unnamed)), label, None)
 
 
 def define(values: Iterable[Value], own: dict[str, Value], label: str, unnamed: dict[Value, None]) -> None:

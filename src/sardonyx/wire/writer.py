@@ -36,6 +36,12 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
+def sized(data: bytes) -> bytes:
+    """Return a payload with its length before it."""
+    size = len(data)
+    return (SMALL[size] if size < 0x80 else varint(size)) + data
+
+
 def key(number: int, wire: int) -> bytes:
     """Return the key of a field."""
     return varint(number << 3 | wire)
