@@ -1,0 +1,102 @@
+"""Frames: what was found in each activation, reached by steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.infer.models import infer, types
+
+NESTED = """<ir_version: 10, opset_import: ["" : 21, "my" : 1]>
+g (bool c, float[a, 4] x, map(string, float) m) => (y) {
+    s = SequenceConstruct (x, x)
+    o = Optional (x)
+    y = If (c) <then_branch = t () => (p) {
+        h = Relu (x)
+        p = If (c) <then_branch = t2 () => (p2) { p2 = my.twice (h) }, else_branch = e2 () => (q2) { q2 = Neg (h) }>
+    }, else_branch = e () => (q) { q = my.twice (x) }>
+}
+<domain: "my", opset_import: ["" : 21]> twice (x) => (y) { k = Shape (x)  z = ConstantOfShape (k)  y = Add (z, z) }
+"""
+
+
+def test_frames_are_listed_with_their_paths():
+    assert list(infer(NESTED).frames) == [
+        (),
+        ((2, "then_branch"),),
+        ((2, "then_branch"), (1, "then_branch")),
+        ((2, "then_branch"), (1, "then_branch"), (0, None)),
+        ((2, "then_branch"), (1, "else_branch")),
+        ((2, "else_branch"),),
+        ((2, "else_branch"), (0, None)),
+    ]
+
+
+def test_a_frame_lists_its_values_by_kind_and_name():
+    inference = infer(NESTED)
+    main = inference.frame()
+    assert list(main.sequences) == ["s"]
+    assert list(main.optionals) == ["o"]
+    assert list(main.maps) == ["m"]
+    assert list(main.tensors) == ["c", "x", "y"]
+    call = inference.frame((2, "then_branch"), (1, "then_branch"), (0, None))
+    assert {name: str(kind) for name, kind in call.types.items()} == {
+        "x": "tensor(float)[a, 4]",
+        "k": "tensor(int64)[2]",
+        "z": "tensor(float)[a, 4]",
+        "y": "tensor(float)[a, 4]",
+    }
+    assert [str(one) for one in call.contents["k"]] == ["a", "4"]
+
+
+def test_a_step_may_name_the_node_itself():
+    inference = infer(NESTED)
+    node = inference.model.graph.nodes[2]
+    frame = inference.frame((node, "then_branch"))
+    assert frame.path == ((2, "then_branch"),)
+    assert frame.parent.path == ()
+    assert inference.frames[((2, "then_branch"),)].graph is frame.graph
+
+
+@pytest.mark.parametrize("steps", [((9, "body"),), ((0, "body"),), ((0, None),), ((2, "then_branch"), (7, None))])
+def test_a_step_that_leads_nowhere_says_so(steps):
+    with pytest.raises(KeyError):
+        infer(NESTED).frame(*steps)
+
+
+def test_issues_belong_to_their_frame():
+    inference = infer(
+        """g (bool c, float[3] x, float[4] w) => (y) {
+            y = If (c) <then_branch = t () => (p) { p = Add (x, w) }, else_branch = e () => (q) { q = Neg (x) }>
+        }"""
+    )
+    assert [issue.code for issue in inference.issues] == ["dim-mismatch"]
+    assert [issue.code for issue in inference.frame((0, "then_branch")).issues] == ["dim-mismatch"]
+    assert inference.frame().issues == ()
+    assert str(inference.issues[0].place).endswith("node 0 (If).then_branch, node 0 (Add)")
+
+
+def test_names_that_claims_give_reach_every_frame():
+    inference = infer(
+        """<ir_version: 10, opset_import: ["" : 21, "my" : 1]>
+        g (bool c, float[a] x) => (int64[1, found] y, z) {
+            y = NonZero (x)
+            z = If (c) <then_branch = t () => (p) { p = my.same (y) }, else_branch = e () => (q) { q = Identity (y) }>
+        }
+        <domain: "my", opset_import: ["" : 21]> same (x) => (y) { k = Shape (x)  y = Identity (x) }"""
+    )
+    assert types(inference, (1, "then_branch"), (0, None))["y"] == "tensor(int64)[1, found]"
+    assert str(inference.frame((1, "then_branch"), (0, None)).contents["k"][1]) == "found"
+
+
+def test_coverage_counts_values_ranks_and_dims():
+    coverage = infer(
+        """g (float[a, 2] x, int64[1] n) => (y, z, w) {
+            y = Relu (x)
+            z = NonZero (x)
+            w = my.Strange (x)
+            u = ConstantOfShape (n)
+        }"""
+    ).coverage()
+    assert (coverage.values, coverage.typed, coverage.ranked, coverage.expressed) == (6, 5, 5, 3)
+    assert [name for name, _ in coverage.unknown] == ["z", "w", "u"]
+    assert str(coverage).startswith("6 values: 83.3% typed, 83.3% ranked, 50.0% with every dim expressed; 1 distinct")
