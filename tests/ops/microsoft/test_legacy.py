@@ -44,10 +44,13 @@ def test_filling():
     case("GivenTensorFill", "i64[2]", "f32", opset=9, input_as_shape=1)
 
 
-def test_plugins_are_known_but_say_nothing():
-    case("EfficientNMS_TRT", "f32[b,n,4] f32[b,n,c]", "? ? ? ?")
-    case("PyramidROIAlign_TRT", "f32[b,n,4] f32 f32 f32 f32", "?")
-    case("MultilevelCropAndResize_TRT", "f32[b,n,4] f32 f32 f32 f32", "?")
+def test_plugins_give_what_the_runtime_infers_for_them():
+    case("EfficientNMS_TRT", "f32[b,n,1,4] f32[b,n,c]", "i32[b,1] f32[b,77,4] f32[b,77] i32[b,77]", max_output_boxes=77)
+    case("PyramidROIAlign_TRT", "f32[b,n,4] f32[b,c,h,w] f32 f32 f32", "f32[b,n,c,7,7]", pooled_size=7)
+    case("MultilevelCropAndResize_TRT", "f32[b,n,4] f32[b,c,h,w] f32 f32 f32", "f32[b,n,c,7,7]", pooled_size=7)
     case("DisentangledAttention_TRT", "f32[b,s,s] f32[b,s,k] f32[b,s,k]", "f32[b,s,s]")
+
+
+def test_payloads_are_known_but_say_nothing():
     case("EPContext", "f32[a] f32[b]", "? ?", domain="com.microsoft")
     case("Snpe", "f32[a]", "?", domain="com.microsoft", DLC="x")

@@ -30,8 +30,9 @@ def test_convolution_with_a_past():
     ran(name, "f32[b,l,4] f32[4,1,3]", "f32[b,l,4] f32[b,2,4]", channels_last=1)
     ran(name, "f32[b,l,2,2] f32[4,1,3]", "f32[b,l,2,2] f32[b,2,2,2]", channels_last=1)
     case(name, "f32[b,4,l] f32[4,1,3] - f32[3,b,4,2]", "f32[b,4,l] f32[3,b,4,2]", state_window=3)
-    case(name, "f16[b,l,8] f16[4,1,3]", "f16[b,l,4] f16[b,?,?] f16[b,2,4]", channels_last=1, input_channels=4,
+    case(name, "f16[b,l,8] f16[4,1,3]", "f16[b,l,4] f16[b,2,4] f16[b,2,4]", channels_last=1, input_channels=4,
          state_update_capacity=2)  # fmt: skip
+    case(name, "f16[b,l,4] f16[4,1,3]", "f16[b,l,4] f16[b,4,2]", channels_last=1, state_channels_last=0)
     packed = "f32[t,4] f32[4,1,3] i32[2]=[0,t] - f32[1,4,2]"
     ran("VarlenCausalConvWithState", packed, "f32[t,4] f32[1,4,2]")
     ran("VarlenCausalConvWithState", f"{packed} i32[1]=[1]", "f32[t,4] f32[1,4,2] f32[1,3,4]",

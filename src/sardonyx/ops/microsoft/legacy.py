@@ -5,6 +5,7 @@ from __future__ import annotations
 from sardonyx.ir.types import DType, TensorType
 from sardonyx.ops.common.sizes import plus
 from sardonyx.ops.common.wanted import fresh_dims
+from sardonyx.ops.microsoft.documented import documented
 from sardonyx.ops.onnx.tensor_parts import slice_by_inputs
 from sardonyx.ops.rules import Rules
 
@@ -72,8 +73,13 @@ def given_tensor_fill(call: Call) -> TensorType:
     return TensorType(DType.FLOAT, shape if known else None)
 
 
-def plugin(call: Call) -> None:
-    """Say nothing: the documentation of these plugins gives no shapes."""
-
-
-rules.table(plugin, dict.fromkeys(("EfficientNMS_TRT", "MultilevelCropAndResize_TRT", "PyramidROIAlign_TRT"), 1))
+rules.table(
+    documented(
+        "1[b,_,_] -> int32[b,1] 0[b,@max_output_boxes,4] 0[b,@max_output_boxes] int32[b,@max_output_boxes]",
+    ),
+    {"EfficientNMS_TRT": 1},
+)
+rules.table(
+    documented("0[b,n,_] 1[_,c,_,_] -> 0[b,n,c,@pooled_size,@pooled_size]"),
+    {"MultilevelCropAndResize_TRT": 1, "PyramidROIAlign_TRT": 1},
+)

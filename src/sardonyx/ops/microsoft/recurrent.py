@@ -54,19 +54,21 @@ def causal_conv_with_state(call: Call) -> tuple[Answer, ...]:
     if not call.int("state_length", 0) and weights is not None and len(weights) >= 3:
         reach = back(call, weights[-1])
     width: int = call.int("input_channels", 0)
-    kept = call.int("state_channels_last", -1)
+    if width:  # a slice of the channels, which lie last
+        shape = (*shape[:-1], width)
+    behind: int = call.int("state_channels_last", -1)
     window: int = call.int("state_window", 0)
     front: Shape = (window,) if window > 0 else ()
     state: Shape | None
-    if call.int("ndim", 1) != 1:
+    if call.int("ndim", 1) != 1 or len(shape) < 3:
         state = shape_of(call, 3)
-    elif width:
-        shape = (*shape[:-1], width)
-        state = (*front, shape[0], *fresh_dims(call, 2))
-    elif kept not in (-1, int(last)):
-        state = (*front, shape[0], *fresh_dims(call, len(shape) - 1))
-    else:
+    elif behind in (-1, int(last)):
         state = (*front, shape[0], reach, *shape[2:]) if last else (*front, *shape[:2], reach)
+    elif len(shape) == 3:
+        channels = shape[2] if last else shape[1]
+        state = (*front, shape[0], reach, channels) if behind else (*front, shape[0], channels, reach)
+    else:
+        state = None
     captured = call.int("state_update_capacity", 0)
     update = data.with_shape((shape[0], captured, shape[-1])) if captured > 0 else data.with_shape(None)
     return data.with_shape(shape), data.with_shape(state), update
