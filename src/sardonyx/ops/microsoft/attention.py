@@ -214,9 +214,20 @@ def group_query_attention(call: Call) -> tuple[Answer, ...]:
         elif call.int("sliding_window_cache", 0) == 1:
             found.append(TensorType(dtype, past))
         else:
-            longest = call.scope.maximum(past[2], whole)  # type: ignore[arg-type]
-            found.append(TensorType(dtype, (batch, groups, longest, past[3])))
+            found.append(TensorType(dtype, (batch, groups, longer(call, past[2], whole), past[3])))  # type: ignore[arg-type]
     return output, *found, query.with_shape((batch, heads, length, whole))  # type: ignore[arg-type]
+
+
+def longer(call: Call, past: Dim, total: Dim) -> Dim:
+    """Return the length of a cache: the past's, or the total where that is more.
+
+    Of a total that nothing is known of, a symbol by itself says as much, and a declared name can take its place.
+    """
+    if isinstance(total, int) or not any(symbol.anonymous for symbol in total.symbols):
+        return call.scope.maximum(past, total)
+    length = call.fresh("cached")
+    call.scope.assume_at_least(length, past)
+    return length
 
 
 @rules("SparseAttention")
