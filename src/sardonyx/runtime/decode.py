@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sardonyx as sx
-from sardonyx.runtime.plans import Plans, Sessions, input_shape
-from sardonyx.runtime.wiring import check_states, derive_states, grows
+from sardonyx.runtime.plans import Plans, shape_at
+from sardonyx.runtime.sessions import Opener
+from sardonyx.runtime.values import copied, runtime, to_array, to_value, zeros
+from sardonyx.runtime.wiring import check_states, derive_states, growing_axes, keeps_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sardonyx import Model, Symbol, Value
+    from sardonyx.runtime.values import Array
+
+UNTOUCHED, INLINED = "untouched", "inlined"
 
 
 class DecodeSession:
@@ -20,18 +25,20 @@ class DecodeSession:
 
     The plan of a step is decided from the sizes of its inputs before anything is written. Both plans read and write the
     same states, which stay in the runtime's memory: a state of fixed shape lives in two buffers that change places
-    after each step, a growing one (a cache) is handed on as the run made it.
+    after each step, a growing one (a cache) is handed on as the run made it. A step that fails leaves the states as
+    they were. Each plan holds the weights once.
 
     Args:
-        model: a path, or anything `sardonyx.load` takes, or a model that was loaded.
+        model: a path, or anything else that `sardonyx.load` takes, or a loaded model; functions are inlined first.
         state: input name to output name of each state; None derives it from the wiring when that leaves no choice.
         plan: `"auto"` builds both plans; `"untouched"` only the model as it is.
-        providers: onnxruntime execution providers.
+        providers: onnxruntime execution providers; states are in the host's memory.
         options: an `onnxruntime.SessionOptions`.
 
     Raises:
-        OnnxError: as `sardonyx.load` does.
-        ValueError: the states are ambiguous, or name values that do not exist.
+        ImportError: onnxruntime is not installed (`pip install sardonyx[run]`).
+        OnnxError: as from `sardonyx.load` and `sardonyx.inline_functions`.
+        ValueError: the states are ambiguous, name values that do not exist, or join values of different types.
     """
 
     def __init__(
@@ -43,35 +50,54 @@ class DecodeSession:
         providers: Sequence[Any] = ("CPUExecutionProvider",),
         options: Any = None,
     ) -> None:
-        if plan not in ("auto", "untouched"):
+        if plan not in ("auto", UNTOUCHED):
             raise ValueError(f"plan is {plan!r}; it must be 'auto' or 'untouched'")
+        runtime()
         loaded = model if isinstance(model, sx.Model) else sx.load(model)
-        flat = sx.inline_functions(loaded)
-        self.plans = Plans(flat, plan)
-        graph = self.plans.model.graph
-        names = derive_states(graph) if state is None else dict(state)
-        self.pairs: list[tuple[Value, Value]] = check_states(graph, names)
-        """The states: graph input and graph output."""
-        self.growing = {before.name for before, after in self.pairs if grows(graph, (before, after))}
-        self.sessions = Sessions(self.plans, providers, options)
-        if loaded is not model:
-            loaded.close()
-        self.results = [value.name for value in graph.outputs if value.name not in set(names.values())]
+        try:
+            self.plans = Plans(sx.inline_functions(loaded), plan)
+            graph = self.plans.untouched.graph
+            wiring = derive_states(graph) if state is None else dict(state)
+            self.pairs: list[tuple[Value, Value]] = check_states(graph, wiring)
+            """The states: graph input and graph output."""
+            self.opener = Opener(providers, options)
+            self.untouched = self.opener.open(self.plans.untouched, UNTOUCHED)
+            self.lean = self.open_lean()
+        finally:
+            if loaded is not model:
+                loaded.close()
+        self.fixed = frozenset(
+            before.name for before, after in self.pairs if keeps_shape(self.plans.proven, before, after)
+        )
+        """The states whose shape no step changes."""
+        self.inputs = [value for value in graph.inputs if value.name not in wiring]
+        """Inputs that are no states."""
+        self.results = [value.name for value in graph.outputs if value.name not in set(wiring.values())]
         """Outputs that are no states."""
-        self.device = "cpu"
         self.current: dict[str, Any] = {}
         """Input name to OrtValue: the states as the next step reads them."""
         self.spare: dict[str, Any] = {}
-        """The other buffer of each state of fixed shape."""
+        """The other buffer of each state of fixed shape, which the next step writes."""
         self.plan_used: str | None = None
         """Which plan the last step took: `untouched` or `inlined`; None before the first step."""
         self.why: str = self.plans.why
         """Why the last step, or every step, took the untouched plan; empty when it took the inlined one."""
 
+    def open_lean(self) -> Any:
+        """Open the inlined plan; where that does not work the other one serves, and the reason is kept."""
+        if self.plans.lean is None:
+            return None
+        try:
+            return self.opener.open(self.plans.lean, INLINED)
+        except Exception as problem:  # whatever the runtime has against it
+            self.plans.why = f"onnxruntime does not take the inlined plan: {problem}"
+            self.plans.lean = None
+            return None
+
     @property
-    def states(self) -> dict[str, Any]:
-        """The current states as numpy arrays, copied, by input name; empty before the first step."""
-        return {name: value.numpy().copy() for name, value in self.current.items()}
+    def states(self) -> dict[str, Array]:
+        """The current states by input name, copied to arrays; empty before the first step."""
+        return {name: to_array(value).copy() for name, value in self.current.items()}
 
     def reset(self, states: Mapping[str, Any] | None = None) -> None:
         """Forget the states, or set some of them (arrays, by input name); the others start as zeros at the next step.
@@ -79,135 +105,103 @@ class DecodeSession:
         Raises:
             ValueError: a name is no state.
         """
-        known = {before.name for before, _ in self.pairs}
+        known = [before.name for before, _ in self.pairs]
         for name in states or {}:
             if name not in known:
-                raise ValueError(f"{name!r} is no state; the states are {', '.join(sorted(known))}")
-        self.current = {name: self.value(array) for name, array in (states or {}).items()}
+                raise ValueError(f"{name!r} is no state; the states are {', '.join(known) or 'none'}")
+        self.current = {name: copied(array) for name, array in (states or {}).items()}  # never the caller's memory
         self.spare = {}
         self.plan_used = None
         self.why = self.plans.why
 
-    def step(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def step(self, inputs: Mapping[str, Any]) -> dict[str, Array]:
         """Run one step and advance the states.
 
         Args:
-            inputs: arrays (or OrtValues) for every input that is no state, by name.
+            inputs: arrays (or OrtValues) by name for every input that is no state and has no default.
 
         Returns:
-            The outputs that are no states, by name, as numpy arrays.
+            The outputs that are no states, by name.
 
         Raises:
-            ValueError: an input is missing or not known, or a state's first shape cannot be told.
+            ValueError: an input is missing or not known, or a state's first shape cannot be told. Like what onnxruntime
+                raises when a run fails, this leaves the states as they were.
         """
-        given = {name: self.value(array) for name, array in inputs.items()}
-        self.check_inputs(given)
-        self.start(given)
-        shapes = {name: value.shape() for name, value in (*given.items(), *self.current.items())}
-        lean = self.choose(shapes)
-        session = self.sessions.lean if lean else self.sessions.untouched
+        self.check_inputs(inputs)
+        given = {name: to_value(array) for name, array in inputs.items()}
+        reads = self.current if len(self.current) == len(self.pairs) else {**self.current, **self.first_states(given)}
+        feeds = {**given, **reads}
+        why = self.plans.why
+        if self.lean is not None:
+            why = self.plans.is_single_trip({name: value.shape() for name, value in feeds.items()}) or ""
+        writes = {name: self.buffer(name, reads[name]) for name in self.fixed}
+        made = self.run(self.untouched if why else self.lean, feeds, writes)
+        for before, after in self.pairs:  # from here on nothing can fail
+            name = before.name
+            if name in self.fixed:
+                self.spare[name], self.current[name] = reads[name], writes[name]
+            else:
+                self.current[name] = made[after.name]
+        self.plan_used, self.why = (UNTOUCHED if why else INLINED), why
+        return {name: to_array(made[name]) for name in self.results}
+
+    def run(self, session: Any, feeds: Mapping[str, Any], writes: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a plan; return its outputs by name, those that go to a given buffer included."""
         binding = session.io_binding()
-        for name, value in (*given.items(), *self.current.items()):
+        for name, value in feeds.items():
             binding.bind_ortvalue_input(name, value)
-        written: dict[str, Any] = {}
+        names = []
         for before, after in self.pairs:
-            if before.name in self.growing:
-                binding.bind_output(after.name, self.device)
+            names.append(after.name)
+            if before.name in writes:
+                binding.bind_ortvalue_output(after.name, writes[before.name])
             else:
-                written[before.name] = self.buffer(before.name)
-                binding.bind_ortvalue_output(after.name, written[before.name])
+                binding.bind_output(after.name)
         for name in self.results:
-            binding.bind_output(name, self.device)
+            names.append(name)
+            binding.bind_output(name)
         session.run_with_iobinding(binding)
-        made = dict(zip(self.bound_names(), binding.get_outputs(), strict=True))
-        for before, after in self.pairs:
-            if before.name in self.growing:
-                self.current[before.name] = made[after.name]
-            else:
-                self.spare[before.name] = self.current[before.name]
-                self.current[before.name] = written[before.name]
-        self.plan_used = "inlined" if lean else "untouched"
-        return {name: made[name].numpy() for name in self.results}
+        return dict(zip(names, binding.get_outputs(), strict=True))
 
-    def bound_names(self) -> list[str]:
-        """Return the outputs in the order in which `step` binds them."""
-        return [after.name for _, after in self.pairs] + self.results
-
-    def choose(self, shapes: Mapping[str, Sequence[int]]) -> bool:
-        """Decide the plan of a step from the shapes of its inputs, and note why."""
-        if self.sessions.lean is None:
-            self.why = self.plans.why
-            return False
-        self.why = self.plans.is_single_trip(shapes) or ""
-        return not self.why
-
-    def buffer(self, name: str) -> Any:
-        """Return the buffer that the next value of a fixed-shape state goes to: never the one that is read."""
-        import onnxruntime
-
-        held = self.spare.get(name)
-        now = self.current[name]
-        if held is None or held.shape() != now.shape():
-            held = onnxruntime.OrtValue.ortvalue_from_numpy(now.numpy().copy())
-        return held
-
-    def value(self, array: Any) -> Any:
-        """Turn an array into an OrtValue."""
-        import numpy
-        import onnxruntime
-
-        if isinstance(array, onnxruntime.OrtValue):
-            return array
-        return onnxruntime.OrtValue.ortvalue_from_numpy(numpy.ascontiguousarray(array))
+    def buffer(self, name: str, reads: Any) -> Any:
+        """Return where the next value of a fixed-shape state goes: never the buffer that the step reads."""
+        spare = self.spare.get(name)
+        return spare if spare is not None and spare.shape() == reads.shape() else copied(reads)
 
     def check_inputs(self, given: Mapping[str, Any]) -> None:
-        """Refuse inputs that are missing, or that the model does not take."""
-        graph = self.plans.model.graph
-        states = {before.name for before, _ in self.pairs}
-        wanted = [value.name for value in graph.inputs if value.name not in states]
-        needed = [value.name for value in graph.inputs if value.name not in states and value not in graph.initializers]
-        missing = [name for name in needed if name not in given]
-        unknown = [name for name in given if name not in wanted]
+        """Refuse inputs that are missing, or that the caller does not give."""
+        defaults = self.plans.untouched.graph.initializers
+        wanted = [value.name for value in self.inputs]
+        missing = [value.name for value in self.inputs if value.name not in given and value not in defaults]
         if missing:
             raise ValueError(f"inputs are missing: {', '.join(missing)}")
-        if unknown:
-            raise ValueError(f"the model has no inputs {', '.join(unknown)}; it takes {', '.join(wanted)}")
+        for name in given:
+            if name in wanted:
+                continue
+            if any(name == before.name for before, _ in self.pairs):
+                raise ValueError(f"{name!r} is a state, which the session keeps; reset() sets it")
+            raise ValueError(f"the model has no input {name!r}; it takes {', '.join(wanted) or 'nothing but states'}")
 
-    def start(self, given: Mapping[str, Any]) -> None:
+    def first_states(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Make the states that nobody set: zeros, a growing one with nothing in it."""
-        absent = [(before, after) for before, after in self.pairs if before.name not in self.current]
-        if not absent:
-            return
-        import numpy
-
-        graph = self.plans.model.graph
-        sizes: dict[Symbol, int] = {}
-        for symbol, (name, axis) in self.plans.symbols.items():
-            held = given.get(name) or self.current.get(name)
-            if held is not None:
-                sizes[symbol] = held.shape()[axis]
+        graph = self.plans.untouched.graph
+        absent = [pair for pair in self.pairs if pair[0].name not in self.current]
+        sizes: dict[Symbol | str, int] = {}
+        for symbol, places in self.plans.places.items():
+            for name, axis in places:
+                held = given.get(name, self.current.get(name))
+                if held is not None and axis < len(held.shape()):
+                    sizes.setdefault(symbol, held.shape()[axis])
         for before, after in absent:
-            now, later = graph.type(before), graph.type(after)
-            if isinstance(now, sx.TensorType) and isinstance(later, sx.TensorType) and now.shape and later.shape:
-                for dim, grown in zip(now.shape, later.shape, strict=False):
-                    if isinstance(dim, sx.Symbol) and dim != grown:
-                        sizes.setdefault(dim, 0)  # the axis that grows
+            for symbol in growing_axes(graph, before, after):
+                sizes.setdefault(symbol, 0)
+        found = {}
         for before, _ in absent:
-            shape = input_shape(graph, before, sizes)
+            shape = shape_at(graph, before, sizes)
             kind = graph.type(before)
             if isinstance(shape, str) or not isinstance(kind, sx.TensorType) or kind.dtype is None:
                 raise ValueError(
-                    f"the first shape of state {before.name!r} cannot be told ({shape}); give it to reset()"
+                    f"the first shape of state {before.name!r} cannot be told ({shape}); give the state to reset()"
                 )
-            empty = sx.Tensor(kind.dtype, (0,), _Nothing()).numpy()
-            self.current[before.name] = self.value(numpy.zeros(shape, empty.dtype))
-
-
-class _Nothing:
-    """The content of a tensor without elements."""
-
-    length = 0
-
-    def view(self, what: str) -> memoryview:
-        """Return no bytes."""
-        return memoryview(b"")
+            found[before.name] = zeros(shape, kind.dtype)
+        return found

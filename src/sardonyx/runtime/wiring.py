@@ -1,27 +1,47 @@
 """Find which graph inputs and outputs carry a recurrent state from step to step.
 
 A state is an input whose value flows, through operators that only keep, move or extend it, to an output of the same
-kind: a Scan's state goes to the output of its position, a cache grows by Concat, a window slides by Concat and Slice.
-Where one input could go to two outputs, or two inputs to one, the caller has to say.
+kind: a Scan's state goes to the output of its position, a cache grows by Concat or in an attention operator, a window
+slides by Concat and Slice. Where one input could go to two outputs, or two inputs to one, the caller has to say.
 """
 
 from __future__ import annotations
 
-from sardonyx import SparseTensorType, TensorType
+from sardonyx import SparseTensorType, Symbol, TensorType
+from sardonyx.ir.walk import bodies_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from typing_extensions import TypeIs
 
     from sardonyx import Graph, Node, Value
 
-CARRIERS = frozenset(
+    Pair = tuple[Value, Value]
+
+KEEPS_FIRST = frozenset(
     (
-        "Cast", "Concat", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "ScatterElements", "ScatterND",
-        "Slice", "Split", "Squeeze", "TensorScatter", "Transpose", "Unsqueeze", "Where",
+        "Cast", "Expand", "Flatten", "Gather", "GatherND", "Identity", "Pad", "Reshape", "ScatterElements", "ScatterND",
+        "Slice", "Split", "Squeeze", "TensorScatter", "Transpose", "Unsqueeze",
     )
 )  # fmt: skip
-"""Operators whose output holds elements of a tensor input."""
+"""Operators whose outputs hold elements of the first input, or what was written over them."""
+
+KEEPS_SOME: Mapping[str, slice] = {"Concat": slice(None), "Where": slice(1, None)}
+"""Operators whose output holds elements of several inputs: which."""
+
+PAST_TO_PRESENT: Mapping[str, Mapping[int, int]] = {
+    "RNN": {5: 1},
+    "GRU": {5: 1},
+    "LSTM": {5: 1, 6: 2},
+    "Attention": {4: 1, 5: 2},
+    "com.microsoft::Attention": {4: 1},
+    "com.microsoft::MultiHeadAttention": {6: 1, 7: 2},
+    "com.microsoft::DecoderMaskedMultiHeadAttention": {5: 1, 6: 2},
+    "com.microsoft::GroupQueryAttention": {3: 1, 4: 2},
+}
+"""Operators that have a state of their own: its input's position to its output's, by their schemas."""
 
 
 def derive_states(graph: Graph) -> dict[str, str]:
@@ -30,87 +50,150 @@ def derive_states(graph: Graph) -> dict[str, str]:
     Raises:
         ValueError: the wiring leaves a choice.
     """
-    inputs = [value for value in graph.inputs if value not in graph.initializers]
+    flow = flows(graph)
     outputs = set(graph.outputs)
     found: dict[str, str] = {}
-    claimed: dict[str, str] = {}
-    for value in inputs:
-        goals = [goal for goal in reached(graph, value, outputs) if goal is not value and alike(graph, value, goal)]
-        if not goals:
+    claimed: dict[Value, Value] = {}
+    for value in graph.inputs:
+        if value in graph.initializers:
             continue
+        goals = [
+            one for one in reached(flow, value) if one in outputs and one is not value and alike(graph, value, one)
+        ]
         if len(goals) > 1:
             names = ", ".join(repr(goal.name) for goal in goals)
             raise ValueError(f"state {value.name!r} could go to {names}; say which with state={{input: output}}")
-        (goal,) = goals
-        if goal.name in claimed:
-            raise ValueError(
-                f"both {claimed[goal.name]!r} and {value.name!r} could become {goal.name!r}; "
-                "say which with state={input: output}"
-            )
-        claimed[goal.name] = value.name
-        found[value.name] = goal.name
+        for goal in goals:
+            if goal in claimed:
+                raise ValueError(
+                    f"both {claimed[goal].name!r} and {value.name!r} could become {goal.name!r}; "
+                    "say which with state={input: output}"
+                )
+            claimed[goal] = value
+            found[value.name] = goal.name
     return found
 
 
-def reached(graph: Graph, start: Value, goals: set[Value]) -> list[Value]:
-    """Return the graph outputs that a value flows to, in order of discovery."""
-    found: dict[Value, None] = {}
-    seen = {start}
+def reached(flow: Mapping[Value, list[Value]], start: Value) -> list[Value]:
+    """Return the values that a value flows to, in order of discovery."""
+    found = {start: None}
     queue = [start]
     for value in queue:  # grows as it is read
-        if value in goals:
-            found[value] = None
-        for node in graph.users(value):
-            for after in carried(node, value):
-                if after not in seen:
-                    seen.add(after)
-                    queue.append(after)
-    return list(found)
+        for after in flow.get(value, ()):
+            if after not in found:
+                found[after] = None
+                queue.append(after)
+    return queue[1:]
 
 
-def carried(node: Node, value: Value) -> list[Value]:
-    """Return the outputs of a node that hold what an input holds."""
-    if node.op == "Scan":
-        count = node.attrs["num_scan_inputs"].value if "num_scan_inputs" in node.attrs else 0
-        states = len(node.inputs) - (count if isinstance(count, int) else 0)
-        pairs = zip(node.inputs[:states], node.outputs[:states], strict=False)
-        return [after for before, after in pairs if before is value and after is not None]
-    if node.op in CARRIERS:
-        return [after for after in node.outputs if after is not None]
-    return []
+def flows(graph: Graph) -> dict[Value, list[Value]]:
+    """Map each value of a graph and its bodies to the values that hold what it holds."""
+    found: dict[Value, list[Value]] = {}
+    for one in (graph, *bodies_within(graph.nodes)):
+        for node in one.nodes:
+            for before, after in carried(node):
+                if before is not None and after is not None:
+                    found.setdefault(before, []).append(after)
+    return found
+
+
+def carried(node: Node) -> Iterable[tuple[Value | None, Value | None]]:
+    """Return which values of a node hold what others hold."""
+    op = node.op
+    if op in KEEPS_FIRST:
+        return [(node.inputs[0], after) for after in node.outputs] if node.inputs else ()
+    if op in KEEPS_SOME:
+        return [(before, node.outputs[0]) for before in node.inputs[KEEPS_SOME[op]]]
+    if op in PAST_TO_PRESENT:
+        pairs = PAST_TO_PRESENT[op].items()
+        return [(node.inputs[i], node.outputs[o]) for i, o in pairs if i < len(node.inputs) and o < len(node.outputs)]
+    return list(through_bodies(node)) if node.bodies else ()
+
+
+def through_bodies(node: Node) -> Iterator[tuple[Value | None, Value | None]]:
+    """Yield the flow into and out of bodies, and from one trip of a loop to the next."""
+    for body in node.bodies.values():
+        if isinstance(body, tuple):
+            continue
+        if node.op == "If":
+            yield from zip(body.outputs, node.outputs, strict=False)
+        elif node.op == "Loop":
+            carries = len(node.inputs) - 2
+            yield from zip(node.inputs[2:], body.inputs[2:], strict=False)
+            yield from zip(node.inputs[2:], node.outputs, strict=False)
+            yield from zip(body.outputs[1 : 1 + carries], body.inputs[2:], strict=False)
+            yield from zip(body.outputs[1:], node.outputs, strict=False)
+        elif node.op == "Scan":
+            scans = node.attrs.get("num_scan_inputs")
+            count = scans.value if scans is not None else None
+            states = len(node.inputs) - count if isinstance(count, int) else 0
+            yield from zip(node.inputs[:states], node.outputs[:states], strict=False)
 
 
 def alike(graph: Graph, before: Value, after: Value) -> bool:
-    """Return whether an input and an output may be the same state: one element type and rank, dims equal or growing."""
+    """Return whether an output may be the next value of an input: one element type and rank, one axis growing at most.
+
+    An axis of fixed length has it in both: what comes out has to fit in again.
+    """
     a, b = graph.type(before), graph.type(after)
-    if not isinstance(a, TensorType) or not isinstance(b, TensorType) or isinstance(a, SparseTensorType):
+    if not is_tensor(a) or not is_tensor(b) or a.dtype is not b.dtype or a.rank is None or a.rank != b.rank:
         return False
-    if a.dtype is not b.dtype or a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return False
-    return sum(x != y for x, y in zip(a.shape, b.shape, strict=True)) <= 1
+    different = [x for x, y in zip(a.shape or (), b.shape or (), strict=True) if x != y]
+    return len(different) <= 1 and all(isinstance(dim, Symbol) for dim in different)
 
 
-def grows(graph: Graph, pair: tuple[Value, Value]) -> bool:
-    """Return whether a state's shape may change from step to step."""
-    a, b = graph.type(pair[0]), graph.type(pair[1])
-    return not (isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape == b.shape and a.shape is not None)
+def is_tensor(kind: object) -> TypeIs[TensorType]:
+    """Return whether a type is that of a dense tensor."""
+    return isinstance(kind, TensorType) and not isinstance(kind, SparseTensorType)
 
 
-def check_states(graph: Graph, states: Mapping[str, str]) -> list[tuple[Value, Value]]:
+def keeps_shape(graph: Graph, before: Value, after: Value) -> bool:
+    """Return whether no step changes a state's shape, by what is inferred."""
+    a, b = graph.type(before), graph.type(after)
+    return is_tensor(a) and is_tensor(b) and a.shape is not None and a.shape == b.shape
+
+
+def growing_axes(graph: Graph, before: Value, after: Value) -> list[Symbol]:
+    """Return the sizes of a state that a step changes."""
+    a, b = graph.type(before), graph.type(after)
+    if not is_tensor(a) or not is_tensor(b) or a.shape is None or b.shape is None:
+        return []
+    return [x for x, y in zip(a.shape, b.shape, strict=False) if isinstance(x, Symbol) and x != y]
+
+
+def check_states(graph: Graph, states: Mapping[str, str]) -> list[Pair]:
     """Return the values of the named states.
 
     Raises:
-        ValueError: a name is no input or output of the graph, or an output is given to two inputs.
+        ValueError: a name is no input or output of the graph, an output is given to two inputs, or an output's type
+            cannot be an input's.
     """
     inputs = {value.name: value for value in graph.inputs}
     outputs = {value.name: value for value in graph.outputs}
-    found = []
+    found: list[Pair] = []
+    taken: dict[str, str] = {}
     for before, after in states.items():
         if before not in inputs:
             raise ValueError(f"state {before!r} is no input of the model; its inputs are {', '.join(inputs)}")
         if after not in outputs:
             raise ValueError(f"state {after!r} is no output of the model; its outputs are {', '.join(outputs)}")
+        if after in taken:
+            raise ValueError(f"{after!r} cannot be the next value of both {taken[after]!r} and {before!r}")
+        taken[after] = before
+        a, b = graph.type(inputs[before]), graph.type(outputs[after])
+        if not may_be(a, b):
+            raise ValueError(f"{after!r} ({b}) cannot be the next value of {before!r} ({a})")
         found.append((inputs[before], outputs[after]))
-    if len({after for _, after in found}) < len(found):
-        raise ValueError("one output is the next state of two inputs")
     return found
+
+
+def may_be(a: object, b: object) -> bool:
+    """Return whether a value of type `b` may be given where `a` is expected, as far as they are known."""
+    if not is_tensor(a) or not is_tensor(b):
+        return a is None or b is None
+    if a.dtype is not None and b.dtype is not None and a.dtype is not b.dtype:
+        return False
+    if a.shape is None or b.shape is None:
+        return True
+    numbers = [(x, y) for x, y in zip(a.shape, b.shape, strict=False) if isinstance(x, int) and isinstance(y, int)]
+    return len(a.shape) == len(b.shape) and all(x == y for x, y in numbers)
