@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.runs import sardonyx
 
-LOADING = ["inspect", "dump"]
-COMMANDS = ["lower", "inline", "inspect", "check", "dump", "diff", "where"]
+LOADING = ["inspect", "dump", "infer"]
+COMMANDS = ["lower", "inline", "inline-scans", "infer", "explain", "inspect", "check", "dump", "diff", "where"]
 
 
 def start(*arguments: str, **options: object) -> subprocess.Popen[str]:

@@ -11,7 +11,10 @@ from sardonyx.cli.check import check
 from sardonyx.cli.command import hush
 from sardonyx.cli.diff import diff
 from sardonyx.cli.dump import dump
+from sardonyx.cli.explain import explain
+from sardonyx.cli.infer import infer
 from sardonyx.cli.inline import inline
+from sardonyx.cli.inline_scans import inline_scans
 from sardonyx.cli.inspect import inspect
 from sardonyx.cli.lower import lower
 from sardonyx.cli.where import where
@@ -55,7 +58,7 @@ def top(
     """
 
 
-for function in (lower, inline, inspect, check, dump, diff, where):
+for function in (lower, inline, inline_scans, infer, explain, inspect, check, dump, diff, where):
     app.command(no_args_is_help=True)(function)
 
 

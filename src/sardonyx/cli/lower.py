@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sardonyx.cli.command import DONE, command, opened
+from sardonyx.cli.inline_scans import scanning, show_scans
 from sardonyx.cli.options import AsJson, DataDir, Input, LazyData, Links, MaxNesting, Quiet, one_of, reading
 
 if TYPE_CHECKING:
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 WRITING = "Writing"
 
-DOING = {"load": "reading", "inline": "inlining functions", "save": "writing"}
+DOING = {
+    "load": "reading",
+    "inline": "inlining functions",
+    "infer": "inferring types",
+    "scans": "inlining single-trip Scans",
+    "save": "writing",
+}
 """What the progress display calls each stage."""
 
 
@@ -56,6 +63,14 @@ def lower(
             rich_help_panel="Lowering",
         ),
     ] = "error",
+    assume_single_trip: Annotated[
+        bool,
+        typer.Option(
+            "--assume-single-trip",
+            help="Vouch that every Scan whose length is not known runs its body once; the page says what to check.",
+            rich_help_panel="Lowering",
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
     lazy_data: LazyData = False,
@@ -84,6 +99,7 @@ def lower(
             output,
             external=layout,
             opset_conflict=opset_conflict,
+            assume_single_trip=assume_single_trip,
             progress=lambda stage, *amounts: tell(DOING.get(stage, stage), *amounts),
             **reading(lazy_data, external_data_dir, links, max_nesting),
         )
@@ -102,7 +118,7 @@ def describe(done: Lowering, file: str) -> dict[str, Any]:
         {"stage": stage, "seconds": round(seconds, 6), "nodes": done.nodes.get(stage)}
         for stage, seconds in done.timings.items()
     ]
-    saved = done.saved
+    saved, cover = done.saved, done.inference.coverage()
     return {
         "source": file,
         "output": None if saved is None else saved.path,
@@ -110,6 +126,8 @@ def describe(done: Lowering, file: str) -> dict[str, Any]:
         "bytes": 0 if saved is None else saved.nbytes,
         "stages": stages,
         "inlined": done.inlined.to_json(),
+        "coverage": {name: getattr(cover, name) for name in ("values", "typed", "ranked", "expressed")},
+        "scans": done.scans.to_json(),
     }
 
 
@@ -131,13 +149,18 @@ def show(page: Page, told: dict[str, Any], done: Lowering) -> None:
     from sardonyx.cli.output import count, size
 
     page.title(f"{told['source']} -> {told['output']}")
+    notes = {
+        "inline": inlining(told["inlined"]),
+        "infer": str(done.inference.coverage()).partition(": ")[2],
+        "scans": scanning(done.scans),
+    }
     rows = []
     for row in told["stages"]:
         nodes, stage = row["nodes"], row["stage"]
         what = size(told["bytes"]) if nodes is None else count(nodes, "node")
-        note = inlining(told["inlined"]) if stage == "inline" else ""
-        rows.append((stage, what, f"{row['seconds'] * 1000:,.1f} ms", note))
+        rows.append((stage, what, f"{row['seconds'] * 1000:,.1f} ms", notes.get(stage, "")))
     page.rows(rows, "<>>")
+    show_scans(page, done.scans)
     for name in told["data_files"]:
         page.line(f"  weights in {name}")
     if done.issues:
