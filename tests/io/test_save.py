@@ -359,6 +359,30 @@ def test_a_model_does_not_take_the_name_of_a_file_that_it_refers_to(split: Path,
     assert (tmp_path / "w.data").read_bytes() == b"of another model"
 
 
+def test_a_name_that_another_process_takes_meanwhile_is_left_to_it(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "first").mkdir()
+    with sx.load(path) as model:
+        (name,) = save(model, tmp_path / "first" / "new.onnx", external=External()).data_files
+
+        def take(done: int, total: int) -> None:
+            (tmp_path / name).write_bytes(b"of another process")
+
+        saved = save(model, tmp_path / "new.onnx", external=External(), progress=take)
+        assert (tmp_path / name).read_bytes() == b"of another process"
+        assert len(saved.data_files) == 1
+        assert name not in saved.data_files
+        with sx.load(tmp_path / "new.onnx") as again:
+            assert not sx.diff(model, again)
+
+        def take_too(done: int, total: int) -> None:
+            (tmp_path / "w.data").write_bytes(b"of another process")
+
+        with pytest.raises(OnnxError) as caught:
+            save(model, tmp_path / "named.onnx", external=External(location="w.data"), progress=take_too)
+        assert caught.value.code == "data-file-exists"
+    assert not (tmp_path / "named.onnx").exists()
+
+
 @pytest.mark.parametrize("location", ["new.onnx", "NEW.onnx"])
 def test_weights_and_model_cannot_have_one_name(path: Path, tmp_path: Path, location: str) -> None:
     with sx.load(path) as model, pytest.raises(ValueError, match="the name of the model file itself"):
@@ -733,6 +757,19 @@ def test_a_source_that_was_cut_short_is_reported(
         os.truncate(path, 500_000)
         with pytest.raises(OnnxError) as caught:
             save(model, tmp_path / "out.onnx")
+    assert (caught.value.code, caught.value.kind) == ("source-cut", sx.ErrorKind.Io)
+    assert not listing(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what the system says there was not tried")
+def test_a_data_file_that_was_cut_short_after_it_was_mapped_is_reported(path: Path, tmp_path: Path) -> None:
+    with sx.load(path) as model:
+        save(model, path, external=External(location="w.data", threshold=BIG.nbytes))
+    with sx.load(path) as model:
+        assert all(tensor.data for tensor in model.graph.initializers.values() if tensor.is_external)
+        os.truncate(path.parent / "w.data", PAGE)
+        with pytest.raises(OnnxError) as caught:
+            save(model, tmp_path / "out.onnx", external="embed")
     assert (caught.value.code, caught.value.kind) == ("source-cut", sx.ErrorKind.Io)
     assert not listing(tmp_path)
 

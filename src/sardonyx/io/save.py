@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sardonyx.ir.graph import Model
 
 WINDOWS = os.name == "nt"
+ATTEMPTS = 20
+"""How often a save is tried while other processes take the names that it chose for its data files."""
 
 
 @record
@@ -87,18 +89,23 @@ def save(
     folder = os.path.dirname(target)
     mode = mode_of(target)
     refuse_mapped(model, target)
-    layout, chunks, issues = prepare(model, folder, target, external)
-    total = chunks.size + sum(file.size for file in layout.files)
-    refuse_existing(layout, folder, target)
-    refuse_data_file(model, layout, folder, target)
-    try:
+    for _ in range(ATTEMPTS):
+        layout, chunks, issues = prepare(model, folder, target, external)
+        total = chunks.size + sum(file.size for file in layout.files)
+        refuse_existing(layout, folder, target)
+        refuse_data_file(model, layout, folder, target)
         try:
-            write(layout, chunks, folder, target, mode, Tally(total, progress), nameless=True)
-        except CannotName:
-            write(layout, chunks, folder, target, mode, Tally(total, progress), nameless=False)
-    except OSError as problem:
-        raise write_failed(problem, target) from problem
-    return Saved(target, tuple(file.name for file in layout.files), total, layout.issues + issues)
+            try:
+                write(layout, chunks, folder, target, mode, Tally(total, progress), nameless=True)
+            except CannotName:
+                write(layout, chunks, folder, target, mode, Tally(total, progress), nameless=False)
+        except FileExistsError as problem:  # a data file's name was taken meanwhile: another one, and all over again
+            taken = problem
+        except OSError as problem:
+            raise write_failed(problem, target) from problem
+        else:
+            return Saved(target, tuple(file.name for file in layout.files), total, layout.issues + issues)
+    raise write_failed(taken, target) from taken
 
 
 def prepare(

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sardonyx.errors import OnnxError
     from sardonyx.io.chunks import Chunks
     from sardonyx.io.shards import DataFile
     from sardonyx.ir.source import Source
@@ -115,18 +116,18 @@ class Stream:
             self.descriptors[source] = source.descriptor() if hasattr(os, "pread") else None
         fd = self.descriptors[source]
         if fd is None:
-            for at in range(start, stop, PIECE):
-                self.write(source.view(at, min(at + PIECE, stop)))
+            try:
+                for at in range(start, stop, PIECE):
+                    self.write(source.view(at, min(at + PIECE, stop)))
+            except OSError as problem:
+                if problem.errno == errno.EFAULT:  # there is no file behind the mapping any more
+                    raise source_cut(source, stop) from problem
+                raise
             return
         while start < stop:
             count = self.copy_some(fd, start, min(STEP, stop - start))
             if count == 0:
-                raise error(
-                    "source-cut",
-                    f"{source.name} has become shorter than {stop} bytes while the model was in use",
-                    source=source.name,
-                    hint="load the model again",
-                )
+                raise source_cut(source, stop)
             start += count
 
     def copy_some(self, fd: int, start: int, count: int) -> int:
@@ -147,6 +148,16 @@ class Stream:
         data = os.pread(fd, min(count, PIECE), start)
         self.write(data)
         return len(data)
+
+
+def source_cut(source: Source, stop: int) -> OnnxError:
+    """Build the error for a file that lost its end after it was opened."""
+    return error(
+        "source-cut",
+        f"{source.name} has become shorter than {stop} bytes while the model was in use",
+        source=source.name,
+        hint="load the model again",
+    )
 
 
 def by_copy_file_range(to: int, fd: int, start: int, count: int) -> int:
