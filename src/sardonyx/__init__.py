@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sardonyx.ir.types import SparseTensorType as SparseTensorType
     from sardonyx.ir.types import TensorType as TensorType
     from sardonyx.limits import Limits as Limits
+    from sardonyx.ops.rules import rules as rules
     from sardonyx.passes.inline_functions import inline_functions as inline_functions
     from sardonyx.passes.inline_scans import inline_single_trip_scan_bodies as inline_single_trip_scan_bodies
     from sardonyx.pipeline import lower as lower
@@ -58,6 +59,7 @@ HOMES = {
     "External": "io.shards",
     "Limits": "limits",
     "lower": "pipeline",
+    "rules": "ops.rules",
     "inline_single_trip_scan_bodies": "passes.inline_scans",
     "inline_functions": "passes.inline_functions",
     "infer_shapes": "infer.inference",
@@ -88,11 +90,16 @@ HOMES = {
 }
 """Where each public name lives."""
 
-__all__ = [*HOMES]
+MODULES = ("passes",)
+"""Packages that are public as they are."""
+
+__all__ = [*HOMES, *MODULES]
 
 
 def __getattr__(name: str) -> Any:
     home = HOMES.get(name)
+    if name in MODULES:
+        return __import__(f"sardonyx.{name}", fromlist=[name])
     if home is None:
         raise AttributeError(f"module 'sardonyx' has no attribute {name!r}")
     module = __import__(f"sardonyx.{home}", fromlist=[name])
@@ -102,4 +109,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*HOMES, "__version__"])
+    return sorted([*__all__, "__version__"])

@@ -1,8 +1,9 @@
 """Register what operators mean, and find the rule for an operator under an opset.
 
 A rule is a pure function from a `Call` to the types of the node's outputs. `since` is the opset from which a rule
-holds; it ends where the next one for the same operator begins. The built-in tables are filled when their modules are
-imported and closed after that; rules of users and of other packages live in an overlay that is looked up first.
+holds; it ends where the next one for the same operator begins. The built-in tables are filled when a model first needs
+one of their domains, and closed after that; rules of users and of other packages live in an overlay that is looked up
+first.
 """
 
 from __future__ import annotations
@@ -69,8 +70,20 @@ class Rules:
         return entry[1][at - 1] if at else None
 
 
-BUILT_IN: dict[str, Rules] = {}
-"""Domain to the rules that come with the package; filled by `load_built_in`."""
+PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "": ("onnx", "microsoft"),
+    "ai.onnx.preview": ("onnx",),
+    "ai.onnx.preview.training": ("onnx",),
+    "ai.onnx.ml": ("ml",),
+    "com.microsoft": ("microsoft",),
+    "com.microsoft.nchwc": ("microsoft",),
+}
+"""Domain to the packages below `sardonyx.ops` that have rules for it, in the order in which they are asked.
+
+onnxruntime registers a few operators of its own in the default domain; they are looked up last.
+"""
+LOADED: dict[str, Mapping[str, Rules]] = {}
+"""Package to its tables by domain; an entry appears when the package is first asked, complete and closed."""
 OVERLAY: dict[str, Rules] = {}
 """Domain to the rules that users registered; they come first."""
 
@@ -84,18 +97,20 @@ def rules(domain: str) -> Rules:
     return OVERLAY.setdefault(domain, Rules(domain))
 
 
-def load_built_in() -> None:
-    """Import the built-in rules, once, and close their tables."""
-    if BUILT_IN:
-        return
-    for package in ("onnx", "ml", "microsoft"):
+def built_in(package: str) -> Mapping[str, Rules]:
+    """Return the tables of a package of rules by domain; the first call imports it and closes them."""
+    tables = LOADED.get(package)
+    if tables is None:
+        made: dict[str, Rules] = {}
         for table in import_module(f"sardonyx.ops.{package}").TABLES:
-            known = BUILT_IN.setdefault(table.domain, Rules(table.domain))
+            known = made.setdefault(table.domain, Rules(table.domain))
             for op_type, (starts, found) in table.known.items():
                 for since, rule in zip(starts, found, strict=True):
                     known.add(op_type, since, rule)
-    for table in BUILT_IN.values():
-        table.closed = True
+        for known in made.values():
+            known.closed = True
+        tables = LOADED[package] = made  # at once, so that another thread never sees half of it
+    return tables
 
 
 ENTRY_POINTS = "sardonyx.rules"
@@ -108,13 +123,15 @@ def find_rule(domain: str, op_type: str, opset: int) -> Rule | None:
     Packages offer rules for a domain by an entry point of the group `sardonyx.rules` whose name is the domain; it is
     loaded on the first look-up in that domain, and registers with `sardonyx.rules(domain)`.
     """
-    load_built_in()
-    for tables in (OVERLAY, BUILT_IN):
-        table = tables.get(domain)
-        found = table.find(op_type, opset) if table is not None else None
+    table = OVERLAY.get(domain)
+    found = None if table is None else table.find(op_type, opset)
+    if found is not None:
+        return found
+    for package in PACKAGES.get(domain, ()):
+        found = built_in(package)[domain].find(op_type, opset)
         if found is not None:
             return found
-    if domain not in BUILT_IN and domain not in asked:
+    if domain not in PACKAGES and domain not in asked:
         asked.add(domain)
         from importlib.metadata import entry_points
 
