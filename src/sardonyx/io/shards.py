@@ -121,7 +121,7 @@ def reference_kept(model: Model, location: str, count: int, why: str) -> Issue:
     tensors = "1 tensor refers" if count == 1 else f"{count} tensors refer"
     return Issue(
         "reference-kept",
-        f"{tensors} to the data file {location!r}, perhaps not to be found beside the new model; the text is kept {why}",
+        f"{tensors} to the data file {location!r}, perhaps not found beside the new model; the text is kept {why}",
         Place(source=model.source),
         "put the data file there, or save once the data can be read",
         "warning",
