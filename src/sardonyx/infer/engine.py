@@ -15,13 +15,12 @@ from sardonyx.infer import functions
 from sardonyx.infer.activation import Activation, Entry, Level, Opsets, attribute_of
 from sardonyx.infer.blur import blurred
 from sardonyx.infer.merge import claims_of, merge
+from sardonyx.infer.resolve import resolve
 from sardonyx.infer.scope import InferenceScope
-from sardonyx.infer.signed import checks_of
 from sardonyx.ir.graph import canonical
 from sardonyx.ir.types import SparseTensorType, TensorType
 from sardonyx.ops.call import MOST_ELEMENTS, Call, Fact, Refused, Untyped
 from sardonyx.ops.common.elements import read_elements
-from sardonyx.ops.rules import find_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -233,12 +232,11 @@ class Engine:
         if entry is None:
             version = opsets.imports.get(domain, 1)
             function = self.model.functions.get(key) if self.model.functions else None
-            rule = None if function is not None else find_rule(domain, node.op_type, version)
-            checks = None if function is not None else checks_of(domain, node.op_type, version)
-            entry = opsets.others[key] = Entry(rule, function, version, checks)
+            entry = resolve(domain, node.op_type, version) if function is None else Entry(None, function, version)
+            opsets.others[key] = entry
             if domain == "" and function is None and not node.overload:
                 opsets.default[node.op_type] = entry
-            if rule is None and function is None:
+            if entry.rule is None and function is None:
                 activation.call.node = node
                 self.issue("no-rule", f"nothing is known of operator {node.op} in opset {version}", "warning")
         return entry

@@ -112,9 +112,10 @@ def step(point: Point, seen: set[tuple[object, ...]]) -> tuple[Reason, list[Poin
         seen.add(before.key)
         found = sources(point)
     if point is not start:
-        by = listed([node.op for node in passed])
-        text = f"{start.words} is {start.shown}, as is {point.words}" + (f": {by} keeps it" if len(passed) == 1 else
-                f": kept by {by}" if passed else "")  # fmt: skip
+        text = f"{start.words} is {start.shown}, as is {point.words}"
+        if passed:
+            by = listed([node.op for node in passed])
+            text += f": {by} keeps it" if len(passed) == 1 else f": kept by {by}"
         return reason(start, text, passed[0] if passed else None), [point]
     return sentence(point, found)
 

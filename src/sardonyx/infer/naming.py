@@ -38,30 +38,40 @@ class Naming:
             return dim
         found = self.dims.get(dim)
         if found is None:
-            try:
-                found = self.scope.substitute(dim, self.names)
-                if isinstance(found, Expr) and found is not dim and not isinstance(dim, Symbol):
-                    found = self.scope.substitute(found, self.names)  # what a solution was written in
-            except (TooLarge, ValueError, ZeroDivisionError):
-                found = self.scope.fresh()
+            names = self.names
+            if isinstance(dim, Symbol):
+                found = names.get(dim, dim)
+            elif any(symbol in names for symbol in dim.symbols):
+                try:
+                    found = self.scope.substitute(dim, names)
+                    if isinstance(found, Expr) and found is not dim:
+                        found = self.scope.substitute(found, names)  # what a solution was written in
+                except (TooLarge, ValueError, ZeroDivisionError):
+                    found = self.scope.fresh()
+            else:
+                found = dim
             self.dims[dim] = found
         return found
 
     def table(self, types: dict[Value, Type]) -> None:
         """Rename every type of a table, in place; a size that is none becomes unknown, with an issue."""
-        known, named = self.types, bool(self.names)
+        known, dims, named = self.types, self.dims, bool(self.names)
         changed: dict[Value, Type] = {}
         for value, kind in types.items():
             pair = known.get(id(kind))
             if pair is None:  # the type is kept too, so that its id stays its own
                 found = kind
-                if named or type(kind) is not TensorType:
+                if type(kind) is not TensorType:
                     found = self.type(kind, value)
                 elif kind.shape is not None:
                     for dim in kind.shape:
-                        if type(dim) is int and not 0 <= dim <= DIM_MAX:
-                            found = self.type(kind, value)
-                            break
+                        if type(dim) is int:
+                            if 0 <= dim <= DIM_MAX:
+                                continue
+                        elif not named or dims.get(dim) is dim or self.dim(dim) is dim:
+                            continue
+                        found = self.type(kind, value)
+                        break
                 pair = known[id(kind)] = kind, found
             if pair[1] is not kind:
                 changed[value] = pair[1]

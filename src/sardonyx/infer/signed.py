@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NO_PROBLEMS: tuple[Problem, ...] = ()
 SHOWN = 6
 """Types that a message lists before it leaves some out."""
+LONGEST, MOST = 256, 512
+"""Inputs of a node that is remembered, and the nodes that are for each operator: files decide both."""
 
 
 class Checks:
@@ -33,7 +35,7 @@ class Checks:
         self.good: set[tuple[DType | None, ...]] = set()
         """Element types of the inputs of nodes that fit, where all inputs are tensors, and there is one output."""
         self.known: dict[object, tuple[Problem, ...]] = {}
-        """(types of the inputs, number of outputs) to what is wrong with such a node."""
+        """(number of outputs, types of the inputs) to what is wrong with such a node; kept from model to model."""
 
     def problems(self, node: Node, types: Mapping[Value, Type]) -> tuple[Problem, ...]:
         """Return (code, message) for everything that does not fit the signature."""
@@ -47,7 +49,13 @@ class Checks:
         handle = tuple(key)
         found = self.known.get(handle)
         if found is None:
-            found = self.known[handle] = tuple(self.look(node, types)) or NO_PROBLEMS
+            found = tuple(self.look(node, types)) or NO_PROBLEMS
+            if len(handle) > LONGEST:
+                return found
+            if len(self.known) >= MOST:
+                self.known.clear()
+                self.good.clear()
+            self.known[handle] = found
             if not found and key[0] == 1 and all(type(kind) is DType for kind in key[1:]):
                 self.good.add(handle[1:])  # type: ignore[arg-type]
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import Expr
 from sardonyx.infer.reasons import DOES
-from sardonyx.ir.types import TensorType
+from sardonyx.ir.types import SequenceType, TensorType
 from sardonyx.records import record
 
 TYPE_CHECKING = False
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sardonyx.ir.graph import Node, Value
     from sardonyx.ops.call import Element
 
+LENGTH = -1
+"""In place of an axis: the number of elements of a sequence."""
 MOST_PARTS = 4
 """Dims that a sentence names as parts of another."""
 
@@ -42,7 +44,11 @@ class Point:
         """The point in words."""
         if self.at is None:
             return repr(self.value.name)
-        return f"{'element' if self.element else 'dim'} {self.at} of {self.value.name!r}"
+        if self.at == LENGTH:
+            return f"the length of {self.value.name!r}"
+        what = "element" if self.element else "dim"
+        each = " each element of" if isinstance(self.frame.type(self.value), SequenceType) else ""
+        return f"{what} {self.at} of{each} {self.value.name!r}"
 
     @property
     def answer(self) -> Element:
@@ -53,6 +59,10 @@ class Point:
             content = self.frame.content(self.value)
             return None if content is None or self.at >= len(content) else content[self.at]
         kind = self.frame.type(self.value)
+        if isinstance(kind, SequenceType):
+            if self.at == LENGTH:
+                return kind.length
+            kind = kind.elem
         if isinstance(kind, TensorType) and kind.shape is not None and self.at < len(kind.shape):
             return kind.shape[self.at]
         return None
@@ -166,8 +176,13 @@ def returned(node: Node, outputs: tuple[Value, ...], position: int) -> tuple[Val
 
 
 def parts_of(frame: Frame, value: Value) -> Iterator[Point]:
-    """Yield the dims and known elements of a value; of a sequence, nothing."""
+    """Yield the dims and known elements of a value; of a sequence, its length and the dims of its elements."""
     kind = frame.type(value)
+    if isinstance(kind, SequenceType):
+        yield Point(frame, value, LENGTH, False)
+        if kind.elements is None and isinstance(kind.elem, TensorType):
+            for axis in range(len(kind.elem.shape or ())):
+                yield Point(frame, value, axis, False)
     if isinstance(kind, TensorType) and kind.shape is not None:
         for axis in range(len(kind.shape)):
             yield Point(frame, value, axis, False)
@@ -186,6 +201,8 @@ def from_outside(point: Point) -> Source:
         return Source("kept", "", None, [] if outer is None else [Point(outer, value, point.at, point.element)])
     node = frame.level.node
     if frame.parent is None or node is None:
+        if point.element or point.at == LENGTH:
+            return Source("given", "it comes with the graph's input", None, [])
         if point.at is not None and point.answer is None:
             return Source("lost", "the graph's input does not say", None, [])
         known = point.at is None or not (
