@@ -46,6 +46,7 @@ HEADS = {
 def prepared(path: Path, inline: bool) -> Any:
     """Return the ModelProto without value_info; functions inlined where the tool does not follow calls."""
     import onnx
+    import onnx.inliner
 
     model = onnx.load(path, load_external_data=False)
     if inline and model.functions:

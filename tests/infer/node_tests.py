@@ -42,7 +42,7 @@ from sardonyx.infer.inference import infer_shapes
 from sardonyx.ir.types import DType, MapType, OptionalType, SequenceType, TensorType
 
 RUNS = ("given", "data", "symbols", "both")
-KEPT = ROOT / "build" / f"node_cases_{onnx.__version__}_3.pickle"
+KEPT = ROOT / "build" / f"node_cases_{onnx.__version__}_4.pickle"
 FLOATS = frozenset(
     (1, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24, 27, 28)  # floats of every width, and complex numbers
 )
@@ -61,6 +61,8 @@ class Case:
     """The size of each symbol, for each run."""
     expected: dict[str, object]
     """What each output is, by name."""
+    feeds: dict[str, tuple] | None
+    """What to run it on, as tests/ops/runtime.py takes it; None where an input is no tensor of a type that has."""
 
 
 # ---------------------------------------------------------------- making the cases
@@ -112,7 +114,7 @@ def make(case, operators):
     blobs = {run: model.SerializeToString() for run, model in models.items()}
     base, expanded, _ = case.name.partition("_expanded")
     operator = f"{operators[base]} (expanded)" if expanded and base in operators else operators[case.name]
-    return Case(case.name, operator, blobs, sizes, expected)
+    return Case(case.name, operator, blobs, sizes, expected, feeds_of(case.model, inputs))
 
 
 def operator_of(case):
@@ -159,6 +161,21 @@ def name_dims(kind, prefix, value, sizes):
     for axis, dim in enumerate(kind.tensor_type.shape.dim):
         dim.dim_param = f"{prefix}_{axis}"
         sizes[dim.dim_param] = int(shape[axis])
+
+
+def feeds_of(model, inputs):
+    """Return the inputs as (element type, shape, elements), or None."""
+    feeds = {}
+    for info, value in zip(model.graph.input, inputs, strict=False):
+        if isinstance(value, onnx.TensorProto):
+            value = numpy_helper.to_array(value)
+        if not isinstance(value, np.ndarray | np.generic):
+            return None
+        code = helper.np_dtype_to_tensor_dtype(np.asarray(value).dtype)
+        if code not in (1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16):
+            return None
+        feeds[info.name] = (code, np.shape(value), np.ravel(np.asarray(value)).tolist())
+    return feeds
 
 
 def read_names(kind, values, sizes):

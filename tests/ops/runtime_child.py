@@ -29,8 +29,8 @@ def value_of(code, shape, elements):
             ort.SparseTensor.sparse_coo_from_numpy(np.array(shape, np.int64), *none, ort.OrtDevice.make("cpu", 0))
         )
     if code == 16:
-        words = np.array(elements, np.float32).reshape(shape).view(np.uint32) >> 16
-        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(words.astype(np.uint16)), 16)
+        words = (np.array(elements, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(words).reshape(shape), 16)
     return ort.OrtValue.ortvalue_from_numpy(np.array(elements).astype(NUMPY[code]).reshape(shape))
 
 
