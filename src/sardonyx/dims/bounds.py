@@ -43,12 +43,14 @@ def lower(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
     if isinstance(dim, int):
         return dim
     known = scope.lowest if chain else scope.lowest_alone
-    if dim not in known:
-        try:
-            known[dim] = search(scope, dim, Search(), chain)
-        except TooLarge:
-            known[dim] = None
-    return known[dim]
+    if dim in known:
+        return known[dim]
+    try:
+        low = search(scope, dim, Search(), chain)
+    except TooLarge:
+        low = None
+    known[dim] = low
+    return low
 
 
 def upper(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
@@ -69,7 +71,7 @@ def search(scope: Scope, dim: Dim, work: Search, chain: int) -> int | None:
     if work.left < 0 or work.depth >= DEEPEST:
         return best
     work.depth += 1
-    atom = first_operation(scope, dim)
+    atom = first_operation(scope, dim) if dim.depth > 1 else None  # symbols have depth 1
     if atom is not None:
         best = better(best, opened(scope, dim, atom, work, chain))
     if best is None and chain:
@@ -88,15 +90,32 @@ def better(one: int | None, other: int | None) -> int | None:
 def direct(scope: Scope, expr: Expr) -> int | None:
     """Bound a sum from the bounds of its atoms."""
     total = 0
-    terms = expr.terms
-    if any(span(scope, atom)[0] for monomial in terms for atom in monomial):
-        terms = moved(scope, expr)
-    for monomial, coefficient in terms.items():
+    spans = scope.spans
+    for monomial, coefficient in expr.terms.items():
+        if not monomial:
+            total += coefficient
+            continue
+        if len(monomial) > 1:
+            return with_products(scope, expr)
+        atom = monomial[0]
+        low, high = spans.get(atom) or span(scope, atom)
+        end = low if coefficient > 0 else high
+        if end is None:  # a product further on may make up for it
+            return with_products(scope, expr) if max(map(len, expr.terms)) > 1 else None
+        total += coefficient * end
+    return total
+
+
+def with_products(scope: Scope, expr: Expr) -> int | None:
+    """Bound a sum that has products of atoms in it."""
+    total = 0
+    for monomial, coefficient in moved(scope, expr).items():
         if not monomial:
             total += coefficient
         elif coefficient > 0:
-            if any(span(scope, atom)[0] is None for atom in monomial):
-                return None
+            for atom in monomial:
+                if span(scope, atom)[0] is None:
+                    return None
         else:
             most = coefficient
             for atom in monomial:
@@ -111,24 +130,35 @@ def direct(scope: Scope, expr: Expr) -> int | None:
 def moved(scope: Scope, expr: Expr) -> dict[Monomial, int]:
     """Return the terms with every atom `a` that has a lower bound `l` replaced by `l + a`, the new `a` being >= 0."""
     terms: dict[Monomial, int] = {}
+    spans = scope.spans
     for monomial, coefficient in expr.terms.items():
-        parts: dict[Monomial, int] = {(): coefficient}
+        parts: dict[Monomial, int] | None = None
         for atom in monomial:
-            low = span(scope, atom)[0]
-            grown = {(*key, atom): number for key, number in parts.items()}
-            if low:
-                for key, number in parts.items():
-                    grown[key] = grown.get(key, 0) + number * low
-                if len(grown) > MAX_TERMS:
-                    raise TooLarge("too many products to bound")
-            parts = grown
-        for key, number in parts.items():
+            if (spans.get(atom) or span(scope, atom))[0]:
+                parts = opened_out(scope, monomial, coefficient)
+                break
+        for key, number in ((monomial, coefficient),) if parts is None else parts.items():
             total = terms.get(key, 0) + number
             if total:
                 terms[key] = total
             else:
                 terms.pop(key, None)
     return terms
+
+
+def opened_out(scope: Scope, monomial: Monomial, coefficient: int) -> dict[Monomial, int]:
+    """Multiply a product out, each atom that has a lower bound `l` being `l + a`."""
+    parts: dict[Monomial, int] = {(): coefficient}
+    for atom in monomial:
+        low = span(scope, atom)[0]
+        grown = {(*key, atom): number for key, number in parts.items()}
+        if low:
+            for key, number in parts.items():
+                grown[key] = grown.get(key, 0) + number * low
+            if len(grown) > MAX_TERMS:
+                raise TooLarge("too many products to bound")
+        parts = grown
+    return parts
 
 
 def span(scope: Scope, atom: Atom) -> Interval:
