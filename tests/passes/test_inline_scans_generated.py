@@ -148,3 +148,18 @@ def test_types_of_generated_scans_come_back_when_erased() -> None:
         assert all(graph.type(value) is not None for value in graph.values)
         for value in graph.outputs:
             assert str(graph.type(value)) == str(model.graph.type(value))
+
+
+def test_generated_scans_of_a_symbolic_extent_compute_the_same_when_it_is_1_and_get_their_types_back() -> None:
+    for start in range(0, 200, PER_MODEL):
+        model = load(generated(range(start, start + PER_MODEL), "n")[0])
+        done = sx.inline_single_trip_scan_bodies(model, assume_single_trip=True)
+        assert len(done.inlined) == PER_MODEL
+        assert {str(extent.dim) for one in done.inlined for extent in one.to_check} == {"n"}
+        check_sound(done.model)
+        feeds = feeds_of(model, start, {"n": 1})
+        assert_same(reference(model, feeds), outcome(done.model, feeds))
+        graph = sx.infer_shapes(erased(done.model), bind={"n": 1}).model.graph
+        fixed = load(generated(range(start, start + PER_MODEL), 1)[0]).graph
+        assert [str(graph.type(value)) for value in graph.outputs] == [str(fixed.type(one)) for one in fixed.outputs]
+        assert all(isinstance(dim, int) for kind in graph.types.values() for dim in getattr(kind, "shape", ()) or ())

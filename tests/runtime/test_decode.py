@@ -358,6 +358,33 @@ def test_an_input_with_a_default_may_be_left_out() -> None:
     assert session.plan_used == "inlined"
 
 
+def test_a_length_that_a_default_decides_is_not_counted_on() -> None:
+    text = """g (float[2] total, float[1, 2] xs, int64[2] times) => (float[2] after) <int64[2] times = {1, 1}> {
+      more = Tile (xs, times)
+      after = Scan (total, more) <num_scan_inputs = 1,
+        body = t (float[2] s, float[2] x) => (float[2] s1) { s1 = Add (s, x) }>
+    }"""
+    made = onnx.load_from_string(model(text))
+    if not any(one.name == "times" for one in made.graph.input):
+        made.graph.input.append(helper.make_tensor_value_info("times", TensorProto.INT64, [2]))
+    session = DecodeSession(made.SerializeToString())
+    session.step({"xs": np.ones((1, 2), np.float32), "times": np.int64([3, 1])})
+    assert session.states["total"].tolist() == [3, 3]
+    assert "no expression in the sizes of the inputs" in session.why
+
+
+def test_a_state_with_a_default_starts_from_it() -> None:
+    made = onnx.load_from_string(COUNTER)
+    made.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    made.graph.initializer.append(helper.make_tensor("total", TensorProto.FLOAT, [1, 2], [10, 20]))
+    session = DecodeSession(made.SerializeToString(), state={"total": "after"})
+    for _ in range(2):
+        session.reset()
+        for _ in range(3):
+            session.step({"xs": np.ones((1, 1, 2), np.float32)})
+        assert session.states["total"].tolist() == [[13, 23]]
+
+
 def test_an_element_type_that_numpy_lacks_is_carried_bit_by_bit() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     session = DecodeSession(

@@ -165,9 +165,9 @@ def bodies(graph: Graph, path: str) -> list[tuple[str, Graph]]:
     queue = [(path, graph)]
     while queue:
         prefix, at = queue.pop()
+        labels = {node: node_label(node.name, node.op_type, i) for i, node in enumerate(at.nodes) if node.bodies}
         for node, name, body in each_body(at):
-            inner = f"{prefix} > " if prefix else ""
-            found.append((f"{inner}{node_label(node.name, node.op_type)}.{name}", body))
+            found.append((" > ".join(part for part in (prefix, f"{labels[node]}.{name}") if part), body))
             queue.append(found[-1])
     return found
 

@@ -60,6 +60,12 @@ class DecodeSession:
             wiring = derive_states(graph) if state is None else dict(state)
             self.pairs: list[tuple[Value, Value]] = check_states(graph, wiring)
             """The states: graph input and graph output."""
+            self.defaults = {
+                before.name: copied(graph.initializers[before].numpy())
+                for before, _ in self.pairs
+                if before in graph.initializers
+            }
+            """First values of states whose inputs have defaults."""
             self.opener = Opener(providers, options)
             self.untouched = self.opener.open(self.plans.untouched, UNTOUCHED)
             self.lean = self.open_lean()
@@ -100,7 +106,7 @@ class DecodeSession:
         return {name: to_array(value).copy() for name, value in self.current.items()}
 
     def reset(self, states: Mapping[str, Any] | None = None) -> None:
-        """Forget the states, or set some of them (arrays, by input name); the others start as zeros at the next step.
+        """Forget the states, or set some of them (arrays, by input name); the others start anew at the next step.
 
         Raises:
             ValueError: a name is no state.
@@ -136,6 +142,7 @@ class DecodeSession:
             why = self.plans.is_single_trip({name: value.shape() for name, value in feeds.items()}) or ""
         writes = {name: self.buffer(name, reads[name]) for name in self.fixed}
         made = self.run(self.untouched if why else self.lean, feeds, writes)
+        results = {name: to_array(made[name]) for name in self.results}
         for before, after in self.pairs:  # from here on nothing can fail
             name = before.name
             if name in self.fixed:
@@ -143,7 +150,7 @@ class DecodeSession:
             else:
                 self.current[name] = made[after.name]
         self.plan_used, self.why = (UNTOUCHED if why else INLINED), why
-        return {name: to_array(made[name]) for name in self.results}
+        return results
 
     def run(self, session: Any, feeds: Mapping[str, Any], writes: Mapping[str, Any]) -> dict[str, Any]:
         """Run a plan; return its outputs by name, those that go to a given buffer included."""
@@ -183,9 +190,10 @@ class DecodeSession:
             raise ValueError(f"the model has no input {name!r}; it takes {', '.join(wanted) or 'nothing but states'}")
 
     def first_states(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the states that nobody set: zeros, a growing one with nothing in it."""
+        """Make the states that nobody set: their inputs' defaults, else zeros, a growing one with nothing in it."""
         graph = self.plans.untouched.graph
-        absent = [pair for pair in self.pairs if pair[0].name not in self.current]
+        found = {name: copied(value) for name, value in self.defaults.items() if name not in self.current}
+        absent = [pair for pair in self.pairs if pair[0].name not in self.current and pair[0].name not in found]
         sizes: dict[Symbol | str, int] = {}
         for symbol, places in self.plans.places.items():
             for name, axis in places:
@@ -195,7 +203,6 @@ class DecodeSession:
         for before, after in absent:
             for symbol in growing_axes(graph, before, after):
                 sizes.setdefault(symbol, 0)
-        found = {}
         for before, _ in absent:
             shape = shape_at(graph, before, sizes)
             kind = graph.type(before)

@@ -27,8 +27,8 @@ class Plans:
     def __init__(self, model: Model, wanted: str) -> None:
         self.untouched: Model = sx.infer_shapes(model).model
         """The model as it is, with types."""
-        self.proven: Graph = sx.infer_shapes(without_claims(model)).model.graph
-        """The same graph, with the types that follow from the inputs alone."""
+        self.proven: Graph = sx.infer_shapes(without_claims(model), defaults="open").model.graph
+        """The same graph, with the types that follow from the inputs alone, whatever the caller overrides."""
         self.lean: Model | None = None
         """The inlined plan."""
         self.why = ""
@@ -124,7 +124,7 @@ def differences(model: Model, lean: Model, extents: tuple[Dim, ...]) -> str | No
     ones = {dim.name: 1 for dim in extents if isinstance(dim, sx.Symbol) and not dim.anonymous}
     exact = len(ones) == len(extents)  # else the extents cannot be made 1 here: compare element types and ranks only
     plain, inlined = (
-        typed_outputs(sx.infer_shapes(without_claims(one), bind=ones if exact else None).model.graph)
+        typed_outputs(sx.infer_shapes(without_claims(one), bind=ones if exact else None, defaults="open").model.graph)
         for one in (model, lean)
     )
     if list(plain) != list(inlined):
