@@ -336,7 +336,7 @@ CODES: Mapping[str, Code] = {
         ("attribute-unknown", INVALID, "A node has an attribute that its operator does not have."),
         ("types-differ", INVALID, "Inputs that must be of one type are of different ones."),
         ("sparse-counts", INVALID, "A sparse tensor's values, positions and shape do not go together."),
-        ("size-too-large", INVALID, "A dim would be above 2^63-1; it is left unknown."),
+        ("size-too-large", INVALID, "A dim would be negative or above 2^63-1; it is left unknown."),
         (
             "window-too-large",
             INVALID,
@@ -344,7 +344,6 @@ CODES: Mapping[str, Code] = {
         ),
         ("body-interface", INVALID, "A body takes or returns another number of values than its node gives or needs."),
         ("wrong-count", INVALID, "A node has more or fewer inputs or outputs than its operator can have."),
-        ("size-out-of-range", INVALID, "A dim comes out negative or above 2^63-1, so that no run has such a tensor."),
         ("claim-contradicted", INVALID, "A declared type cannot be true of what the nodes compute."),
         # --- unsupported: valid, but beyond what is read
         ("limit-exceeded", UNSUPPORTED, "The model is over a limit that the caller set (see `Limits`)."),

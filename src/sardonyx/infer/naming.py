@@ -84,7 +84,7 @@ class Naming:
             dim = self.dim(dim)
             if isinstance(dim, int) and not 0 <= dim <= DIM_MAX:
                 message = f"{value.name!r} has a dim of {dim}, which no tensor has"
-                self.engine.issue_of(value, "size-out-of-range", message)
+                self.engine.issue_of(value, "size-too-large", message)
                 return self.scope.fresh()
             return dim
 
