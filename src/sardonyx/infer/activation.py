@@ -129,16 +129,20 @@ class Called:
     level: Level
 
 
-@record
 class Opsets:
     """The opset imports in force: a function's own before the model's; and what they resolve operators to."""
 
-    imports: Mapping[str, int]
-    """Canonical domain to version."""
-    default: dict[str, Entry]
-    """Operators of the default domain that were met."""
-    others: dict[tuple[str, str, str], Entry]
-    """What was met in other domains, and calls: (domain, op_type, overload)."""
+    __slots__ = ("default", "imports", "others")
+
+    def __init__(
+        self, imports: Mapping[str, int], default: dict[str, Entry], others: dict[tuple[str, str, str], Entry]
+    ) -> None:
+        self.imports = imports
+        """Canonical domain to version."""
+        self.default = default
+        """Operators of the default domain that were met."""
+        self.others = others
+        """What was met in other domains, and calls: (domain, op_type, overload)."""
 
 
 @record
