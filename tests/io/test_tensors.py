@@ -494,6 +494,31 @@ def test_the_vectorised_conversion_gives_what_the_plain_one_gives(values: list[i
         assert typed.convert(encoded, runs, dtype) == typed.narrow(values, dtype)
 
 
+@pytest.mark.parametrize("many", [0, MANY])
+@settings(max_examples=60, deadline=None)
+@given(values=st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 300)), dtype=st.sampled_from(NUMERIC))
+def test_without_the_compiled_codec_numbers_are_converted_alike(many: int, values: list[int], dtype: DType) -> None:
+    if FIELD_OF[dtype] in ("float_data", "double_data"):
+        return
+    encoded = b"".join(number(1, value)[1:] for value in values)
+    runs = Runs()
+    runs.count, runs.spans = len(values), [(0, len(encoded), 2)] if values else []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typed.codec, "is_compiled", False)
+        patch.setattr(typed, "MANY", many)
+        assert typed.convert(encoded, runs, dtype) == typed.narrow(values, dtype)
+
+
+def test_numbers_that_are_fewer_than_at_load_because_the_file_changed_are_an_error() -> None:
+    if not typed.codec.is_compiled:
+        pytest.skip("the compiled codec has not been built")
+    runs = Runs()
+    runs.count, runs.spans = 3, [(0, 3, 2)]
+    assert typed.convert(b"\1\2\3", runs, DType.INT8) == b"\1\2\3"
+    with pytest.raises(ValueError, match="3 numbers were in the file when it was loaded, 2 are now"):
+        typed.convert(b"\1\xff\3", runs, DType.INT8)
+
+
 def test_long_fields_are_converted_like_short_ones() -> None:
     values = [(-1) ** i * i * i for i in range(MANY + 3)]
     assert load(proto(T.INT64, (MANY + 3,), int64_data=values)).numpy().tolist() == values

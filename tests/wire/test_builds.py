@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sardonyx.errors import CODES, OnnxError
-from sardonyx.wire import codec, encode
+from sardonyx.wire import codec, encode, varint
 from sardonyx.wire.messages import ModelProto, NodeProto, TensorProto, TypeProto
 from tests.wire.bytes_of import attribute, fixed32, fixed64, graph, number, payload, tensor
 from tests.wire.conftest import decoder, load_uncompiled
@@ -69,6 +69,47 @@ def test_both_builds_agree_on_damaged_models(interpreted, compiled, shared, name
         assert outcome(compiled, broken) == expected
         seen.add(expected[0])
     assert seen >= {"length-past-end", False}
+
+
+NARROW = [load_uncompiled().narrow_varints] + ([codec.narrow_varints] if codec.is_compiled else [])
+
+
+@pytest.mark.parametrize("narrow", NARROW)
+def test_the_low_bytes_of_varints_are_written_little_endian(narrow):
+    run = varint(1) + varint(300) + varint(-2)
+    for width in (1, 2, 4, 8):
+        into = bytearray(3 * width)
+        assert narrow(b"x" + run + b"x", 1, 1 + len(run), into, width, False) == len(into)
+        numbers = [1, 300, 2**64 - 2]
+        assert bytes(into) == b"".join([(one % 256**width).to_bytes(width, "little") for one in numbers])
+
+
+@pytest.mark.parametrize("narrow", NARROW)
+def test_the_truth_of_a_varint_is_that_of_its_low_32_bits(narrow):
+    run = b"".join([varint(one) for one in (0, 1, 256, 2**31, 2**32, -1)])
+    into = bytearray(6)
+    assert narrow(run, 0, len(run), into, 1, True) == 6
+    assert bytes(into) == b"\0\1\1\1\0\1"
+
+
+@pytest.mark.parametrize("narrow", NARROW)
+def test_varints_that_changed_since_they_were_counted_are_converted_within_bounds(narrow):
+    into = bytearray(4)
+    assert narrow(b"\1\2\3\4\5\6", 0, 6, into, 2, False) == 4
+    assert bytes(into) == b"\1\0\2\0"
+    assert narrow(b"\1\xff\xff\1", 0, 3, into, 2, False) == 4
+    assert bytes(into) == b"\1\0\xff\x3f"
+    with pytest.raises(ValueError, match="no range 0:5 in 4 bytes"):
+        narrow(b"\1\2\3\4", 0, 5, into, 2, False)
+
+
+@given(st.binary(max_size=40), st.sampled_from([1, 2, 4, 8]), st.booleans(), st.integers(0, 12))
+def test_both_builds_convert_any_bytes_alike(data, width, truth, count):
+    found = []
+    for narrow in NARROW:
+        into = bytearray(count * width)
+        found.append((narrow(data, 0, len(data), into, width, truth), bytes(into)))
+    assert all(one == found[0] for one in found)
 
 
 SHORT = st.binary(max_size=12)

@@ -10,6 +10,7 @@ import sys
 from array import array
 
 from sardonyx.ir.types import BITS, DType
+from sardonyx.wire import codec
 from sardonyx.wire.pieces import fixed, varints
 
 TYPE_CHECKING = False
@@ -56,16 +57,37 @@ def convert(data: Buffer, runs: Runs, dtype: DType) -> bytes:
     """
     if FIELD_OF[dtype] in (FLOATS, DOUBLES):
         return fixed(data, runs)
+    if codec.is_compiled:
+        return narrow_compiled(data, runs, dtype)
     if runs.count < MANY:
         return narrow(varints(data, runs), dtype)
     raw = b"".join([narrow_many(values, dtype) for values in decode_many(fixed(data, runs))])
-    if BITS[dtype] != 6:
-        return raw
+    return pack6_many(raw) if BITS[dtype] == 6 else raw
+
+
+def narrow_compiled(data: Buffer, runs: Runs, dtype: DType) -> bytes:
+    """Do what `narrow` does with the compiled codec, straight from the file for an entry that is one packed run."""
+    width = max(BITS[dtype] // 8, 1)
+    into = bytearray(runs.count * width)
+    start, end = runs.spans[0][:2] if runs.spans else (0, 0)
+    if len(runs.spans) > 1:
+        data = fixed(data, runs)
+        start, end = 0, len(data)
+    made = codec.narrow_varints(data, start, end, into, width, dtype is DType.BOOL)
+    if made != len(into):
+        raise ValueError(f"{len(into) // width} numbers were in the file when it was loaded, {made // width} are now")
+    if BITS[dtype] == 6:
+        return pack6_many(into) if runs.count >= MANY else pack6(into)
+    return bytes(into)
+
+
+def pack6_many(entries: Buffer | bytearray) -> bytes:
+    """Do what `pack6` does with numpy."""
     import numpy as np
 
     from sardonyx.ir.arrays import pack
 
-    return pack(np.frombuffer(raw, np.uint8), 6).tobytes()
+    return pack(np.frombuffer(entries, np.uint8), 6).tobytes()
 
 
 def narrow(values: list[int], dtype: DType) -> bytes:
@@ -86,10 +108,10 @@ def narrow(values: list[int], dtype: DType) -> bytes:
     return pack6(raw[::8]) if bits == 6 else raw[::8]
 
 
-def pack6(entries: bytes) -> bytes:
+def pack6(entries: bytes | bytearray) -> bytes:
     """Pack the low 6 bits of every byte, four to three bytes, the first in the lowest bits."""
     count = len(entries)
-    entries += bytes(-count % 4)
+    entries = entries + bytes(-count % 4)
     packed = bytearray()
     for i in range(0, len(entries), 4):
         a, b, c, d = entries[i : i + 4]

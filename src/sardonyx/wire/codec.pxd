@@ -39,6 +39,14 @@ cdef object packed_ints(Bytes data, Py_ssize_t pos, Py_ssize_t end, list into)
 @cython.locals(stop=Py_ssize_t, count=Py_ssize_t)
 cdef Py_ssize_t count_varints(Bytes data, Py_ssize_t pos, Py_ssize_t end) except -1
 
+@cython.locals(
+    at=size_t, room=size_t, stop=size_t, low="unsigned long long", byte="unsigned long long",
+    value="unsigned long long", shift=int,
+)
+cpdef size_t narrow_varints(
+    const unsigned char[::1] data, size_t pos, size_t end, unsigned char[::1] into, size_t width, bint truth
+) except? 0
+
 cdef object keep_unknown(dict fields, Py_ssize_t start, Py_ssize_t end)
 
 @cython.locals(

@@ -170,6 +170,35 @@ def count_varints(data: Any, pos: int, end: int) -> int:
     return count
 
 
+def narrow_varints(data: Any, pos: int, end: int, into: Any, width: int, truth: bool) -> int:
+    """Write each varint in `data[pos:end]` into `into`, its low `width` bytes, little-endian; return the bytes written.
+
+    With `truth`, what is written of each is whether its low 32 bits, an int32, are other than zero. The varints were
+    checked when they were counted, but a mapped file may have changed since: nothing is read or written out of bounds.
+    """
+    if not pos <= end <= len(data):
+        raise ValueError(f"no range {pos}:{end} in {len(data)} bytes")
+    at, room, low = 0, len(into), 0xFFFFFFFF
+    while pos < end and at + width <= room:
+        byte = data[pos]
+        pos += 1
+        value = byte & 0x7F
+        shift = 7
+        while byte >= 0x80 and pos < end and shift < 64:
+            byte = data[pos]
+            pos += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+        if truth:
+            value = (value & low) != 0
+        stop = at + width
+        while at < stop:
+            into[at] = value & 0xFF
+            value >>= 8
+            at += 1
+    return at
+
+
 def parse(
     data: Any, pos: int, end: int, root: Any, table: list[Any], shared: tuple[type, ...], max_nesting: int
 ) -> bool:
