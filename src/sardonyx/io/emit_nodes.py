@@ -126,7 +126,9 @@ class NodeWriter:
 
     def name(self, value: Value | None) -> bytes:
         """Return the name that a value is written with, its length before it; that of an omitted one is empty."""
-        return sized(b"" if value is None else self.emission.name(value).encode())
+        if value is None:
+            return sized(b"")
+        return sized((value.name or self.emission.given.get(value, "")).encode())
 
     def attribute(self, attr: Attr | AttrRef) -> bytes | None:
         """Return the field that holds an attribute, or None when it is long, or holds graphs.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Scopes = list[dict[str, Value]]
 
-INPUTS = attrgetter("inputs")
+INPUTS, NAME = attrgetter("inputs"), attrgetter("name")
 HINT = "a transform went wrong: give new values fresh names (sx.Rewrite and its Names do)"
 
 
@@ -56,7 +56,7 @@ def check(graph: Graph, outer: Scopes, label: str, unnamed: dict[Value, None]) -
     made = [*graph.inputs, *[value for value in graph.initializers if value not in given]]
     made += graph.sparse_initializers
     made += [value for node in nodes for value in node.outputs if value is not None]
-    own = {value.name: value for value in made}
+    own = dict(zip(map(NAME, made), made, strict=True))
     if len(own) < len(made) or "" in own:
         own = {}
         define(made, own, label, unnamed)
