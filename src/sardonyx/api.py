@@ -81,6 +81,9 @@ def readable(
         from sardonyx.interop.onnx_proto import from_onnx
 
         return from_onnx(source), "<onnx.ModelProto>", external_data_dir
+    view = view_of(source)
+    if view is not None:
+        return view, None, external_data_dir
     if hasattr(source, "read"):
         data = source.read()
         if not isinstance(data, bytes):
@@ -91,6 +94,14 @@ def readable(
         f"cannot load a model from {type(source).__name__}; give a path, bytes, a binary file, "
         "an onnx.ModelProto or an onnx_ir.Model"
     )
+
+
+def view_of(source: Any) -> memoryview | None:
+    """Return a view of whatever shows its bytes: a map of a file, an array; None for anything else."""
+    try:
+        return memoryview(source)
+    except (TypeError, ValueError):
+        return None
 
 
 def check(

@@ -38,6 +38,11 @@ def test_an_offset_may_be_hexadecimal(small: Path) -> None:
     assert sardonyx("where", small, "0x1") == sardonyx("where", small, "1")
 
 
+def test_the_file_may_come_from_standard_input(small: Path) -> None:
+    ran = sardonyx("where", "-", 1, stdin=small.read_bytes())
+    assert (ran.code, ran.err, ran.out) == (0, "", sardonyx("where", small, 1).out)
+
+
 def test_a_damaged_file_is_read_up_to_the_damage(cut_short: Path) -> None:
     ran = sardonyx("where", cut_short, 4990)
     assert ran.code == 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import tracemalloc
-from mmap import mmap
+from array import array
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
+import numpy as np
 import pytest
 from onnx import TensorProto
 
@@ -144,3 +146,14 @@ def test_without_mapping_a_large_model_is_read(tmp_path: Path, monkeypatch) -> N
 
 def test_a_name_replaces_the_path_in_errors(tmp_path: Path) -> None:
     assert refused("Io", "not-found", open_source, tmp_path / "x", name="shown").source == "shown"
+
+
+def test_whatever_shows_its_bytes_is_viewed_and_not_copied(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model_of_size(1000))
+    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+        for buffer in (mapped, array("B", mapped[:]), np.frombuffer(mapped, np.uint8).copy(), bytearray(mapped)):
+            with sx.load(buffer) as model:
+                assert model.source == "<bytes>"
+                assert np.shares_memory(np.frombuffer(first(model).data, np.uint8), np.frombuffer(buffer, np.uint8))
+            del model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,7 +33,9 @@ def offset_of(text: str) -> int:
 
 @command
 def where(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An ONNX model, damaged or not.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="An ONNX model, damaged or not; [bold]-[/bold] reads standard input.")
+    ],
     offset: Annotated[
         int, typer.Argument(metavar="OFFSET", parser=offset_of, help="Bytes from the start: 4096 or 0x1000.")
     ],
@@ -44,9 +47,10 @@ def where(
     """
     from sardonyx.cli.output import Page, print_json
     from sardonyx.io.files import open_source
+    from sardonyx.ir.source import Source
     from sardonyx.wire.locate import spot
 
-    source = open_source(file)
+    source = Source(sys.stdin.buffer.read(), "<stdin>") if file == "-" else open_source(file)
     try:
         if offset >= source.size:
             last = f"so its last byte is at {source.size - 1}" if source.size else "so there is no byte in it"
