@@ -42,7 +42,7 @@ demo: $(DEMO_VENV)/.installed
 # What builds and rewrites models runs first with every record frozen, so that a write to a model fails where it happens;
 # then everything runs as users run it.
 test: $(VENV)/.installed-test
-	SARDONYX_FROZEN=1 $(VENV)/bin/python -m pytest -n auto -p no:cacheprovider $(FROZEN_TESTS)
+	SARDONYX_FROZEN=1 $(VENV)/bin/python -m pytest -n auto -p no:cacheprovider -m "not slow" $(FROZEN_TESTS)
 	$(VENV)/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev

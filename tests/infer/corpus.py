@@ -76,10 +76,21 @@ def entries():
     return json.loads(manifest.read_text())["models"] if manifest.exists() else []
 
 
-def infer(name):
+def infer(name, **options):
     """Load and infer a model of the corpus; its weights may be missing."""
     model = sx.load(SHARED / "corpus" / f"{name}.onnx", external_data="lazy")
-    return infer_shapes(model)
+    return infer_shapes(model, **options)
+
+
+def unnamed(name):
+    """Infer a model of the corpus with no name for any dim of its inputs."""
+    import onnx
+
+    model = onnx.load(SHARED / "corpus" / f"{name}.onnx", load_external_data=False)
+    for info in model.graph.input:
+        for dim in info.type.tensor_type.shape.dim:
+            dim.ClearField("dim_param")
+    return infer_shapes(sx.load(model, external_data="lazy", external_data_dir=SHARED / "corpus"))
 
 
 def traces(entry):

@@ -101,6 +101,7 @@ def differences():
     return [(case.name, case.operator, run, found) for case, run, found in made if found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_what_onnx_knows_of_a_node_test_is_known(run: str, differences) -> None:
     excepted = {**WRONG_THERE, **(SYMBOLS_DIFFER if run in ("symbols", "both") else {})}
@@ -128,5 +129,6 @@ SYMBOLS_DIFFER = {
 """Operator to how its answer differs where each input dim has a name of its own: both are true, or onnx is not."""
 
 
+@pytest.mark.slow
 def test_each_exception_is_needed(differences) -> None:
     assert {*WRONG_THERE, *SYMBOLS_DIFFER} - {operator for _, operator, _, _ in differences} == set()

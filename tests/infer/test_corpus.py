@@ -115,6 +115,22 @@ def test_what_is_inferred_is_what_runs_show(name: str, inferred) -> None:
     assert set.intersection(*seen) == NOT_OBSERVED.get(name, set())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENTRIES)
+def test_with_less_known_of_the_inputs_what_is_inferred_is_still_what_runs_show(name: str) -> None:
+    trace = traces(ENTRIES[name])[0]
+    for less in (corpus.unnamed(name), corpus.infer(name, bind=sizes_of(name, trace))):
+        found = truth.compare(less, trace)
+        assert found.wrong == []
+        assert found.values > 0
+
+
+def sizes_of(name, trace):
+    """Return the sizes of those symbols of a trace that an input declares as they stand."""
+    named = {symbol.name for symbol in input_symbols(corpus.infer(name)) if not symbol.anonymous}
+    return {symbol: size for symbol, size in trace.sizes.items() if symbol in named}
+
+
 FEW_SIZES = {
     # slow ones, with the two sizes of the manifest
     "hybrid_gdn_prefill_l24", "hybrid_gdn_prefill_l24_fn", "qwen2_24l_dynamo_raw", "unet_dyn_hw_ts", "unet_dynamo_opt",

@@ -26,6 +26,7 @@ def exposed(data: bytes) -> tuple[bytes, list[str]]:
     return model.SerializeToString(), list(dict.fromkeys(names))
 
 
+@pytest.mark.slow
 def test_every_value_on_the_way_is_what_was_inferred() -> None:
     wrong, counts = [], Counter()
     for case in collect():
