@@ -56,10 +56,12 @@ def replace(self: Any, **changes: Any) -> Any:
     An `origin` that is taken over says so from then on: the bytes it points at are no longer what the record says.
     """
     cls = type(self)
-    for name in cls.__fields__:
-        if name not in changes and not name.startswith("_"):
-            value = getattr(self, name)
-            changes[name] = value.changed() if name == "origin" and value is not None else value
+    origin = None if "origin" in changes else getattr(self, "origin", None)
+    for name in cls.__public__:
+        if name not in changes:
+            changes[name] = getattr(self, name)
+    if origin is not None:
+        changes["origin"] = origin.changed()
     return cls(**changes)
 
 
@@ -106,6 +108,7 @@ if not TYPE_CHECKING:
         space["__slots__"] = tuple(own) + (("__weakref__",) if space.pop("__weakly__", False) else ())
         space["__own_fields__"] = tuple(own)
         space["__fields__"] = tuple(fields)
+        space["__public__"] = tuple(name for name in fields if not name.startswith("_"))
         space["__match_args__"] = tuple(fields)
         space["__field_defaults__"] = defaults
         made = type(cls)(cls.__name__, cls.__bases__, space)

@@ -167,8 +167,12 @@ class Engine:
             answer: object = None
             checks = entry.checks
             if checks is not None:
+                inputs = node.inputs
                 try:
-                    fits = tuple([types[value].dtype for value in node.inputs]) in checks.good  # type: ignore
+                    if len(inputs) == 2:
+                        fits = (types[inputs[0]].dtype, types[inputs[1]].dtype) in checks.good  # type: ignore
+                    else:
+                        fits = tuple([types[one].dtype for one in inputs] if inputs else ()) in checks.good  # type: ignore
                 except (KeyError, AttributeError):
                     fits = False
                 if not fits or len(node.outputs) != 1:
@@ -183,15 +187,19 @@ class Engine:
                 except Exception as problem:
                     answer = self.recover(problem, entry, activation)
                 outputs = node.outputs
-                if type(answer) is TensorType and len(outputs) == 1:  # most nodes
-                    value = outputs[0]
-                    if value is not None:
+                value = outputs[0] if len(outputs) == 1 else None
+                if value is not None:  # most nodes
+                    if type(answer) is TensorType:
                         if value in claims:
                             answer = merge(self, value, answer, claims[value])
                         types[value] = answer  # type: ignore[assignment]
                         if value in contents:
                             del contents[value]
-                    continue
+                        continue
+                    if type(answer) is Fact and answer.type and answer.content is not None and value not in claims:
+                        types[value] = answer.type
+                        contents[value] = answer.content
+                        continue
             elif entry.function is not None:
                 begun = functions.begin(self, node, entry.function, activation)
                 if type(begun) is Activation:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sardonyx.dims import Dim
     from sardonyx.infer.engine import Engine
     from sardonyx.ir.graph import Value
-    from sardonyx.ir.types import Type
+    from sardonyx.ir.types import Shape, Type
     from sardonyx.ops.call import Content
 
 
@@ -31,6 +31,8 @@ class Naming:
         self.names = names
         self.dims: dict[Dim, Dim] = {}
         self.types: dict[int, tuple[Type, Type]] = {}
+        self.fine: set[Shape | None] = set()
+        """Shapes that stay as they are."""
 
     def dim(self, dim: Dim) -> Dim:
         """Return a dim by its final name."""
@@ -55,24 +57,17 @@ class Naming:
 
     def table(self, types: dict[Value, Type]) -> None:
         """Rename every type of a table, in place; a size that is none becomes unknown, with an issue."""
-        known, dims, named = self.types, self.dims, bool(self.names)
+        fine, known = self.fine, self.types
         changed: dict[Value, Type] = {}
         for value, kind in types.items():
+            if type(kind) is TensorType and kind.shape in fine:
+                continue
             pair = known.get(id(kind))
             if pair is None:  # the type is kept too, so that its id stays its own
-                found = kind
-                if type(kind) is not TensorType:
-                    found = self.type(kind, value)
-                elif kind.shape is not None:
-                    for dim in kind.shape:
-                        if type(dim) is int:
-                            if 0 <= dim <= DIM_MAX:
-                                continue
-                        elif not named or dims.get(dim) is dim or self.dim(dim) is dim:
-                            continue
-                        found = self.type(kind, value)
-                        break
+                found = self.type(kind, value)
                 pair = known[id(kind)] = kind, found
+                if found is kind and type(kind) is TensorType:
+                    fine.add(kind.shape)
             if pair[1] is not kind:
                 changed[value] = pair[1]
         types.update(changed)
