@@ -59,7 +59,12 @@ def check_sound(model: sx.Model) -> None:
     assert "" not in names
     again = onnx.load_from_string(sx.to_bytes(model))
     onnx.checker.check_model(again, full_check=True)
-    assert sx.dump(sx.load(again.SerializeToString())) == sx.dump(model)
+    assert said(sx.load(again.SerializeToString())) == said(model)
+
+
+def said(model: sx.Model) -> list[str]:
+    """The dump without claims: what is inferred takes their place when a model is saved."""
+    return [line for line in sx.dump(model).splitlines() if not line.lstrip().startswith("claim ")]
 
 
 def reason(model: sx.Model, **options: bool) -> str:
