@@ -157,6 +157,12 @@ class Issue:
         """Return this issue with the unknown parts of its place taken from `outer`."""
         return Issue(self.code, self.message, self.place.within(outer), self.hint, self.severity, self.also)
 
+    def at(self, offset: int | None) -> Issue:
+        """Return this issue at another byte."""
+        here = self.place
+        place = Place(here.source, offset, None, here.graph, here.node, here.value, here.attribute)
+        return Issue(self.code, self.message, place, self.hint, self.severity, self.also)
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields as plain data: what `--json` prints."""
         place = {name: getattr(self.place, name) for name in FIELDS if getattr(self.place, name) is not None}
@@ -329,7 +335,11 @@ CODES: Mapping[str, Code] = {
         ("operator-unknown", INVALID, "The imported opset of a known domain has no operator of this name."),
         ("operator-too-new", INVALID, "An operator came with a later opset than the one that is imported."),
         ("operator-deprecated", INVALID, "An operator is withdrawn in the opset that is imported."),
-        ("opset-newer", UNSUPPORTED, "An opset is newer than any that is known; operators are read as the newest has them."),
+        (
+            "opset-newer",
+            UNSUPPORTED,
+            "An opset is newer than any that is known; operators are read as the newest has them.",
+        ),
         ("too-many-inputs", INVALID, "A node has more inputs than its operator takes."),
         ("too-many-outputs", INVALID, "A node lists more outputs than its operator has."),
         ("missing-output", INVALID, "An output that is not optional is not listed."),

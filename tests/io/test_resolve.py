@@ -373,3 +373,25 @@ def test_check_reports_faults_in_three_graphs_at_once():
 
 def test_check_of_a_clean_model_is_empty():
     assert sx.check(model(graph(node("Relu", "x", "y"))).SerializeToString()) == []
+
+
+def test_check_tells_equal_faults_of_each_node_and_value_apart():
+    empty = helper.make_node("Custom", ["x"], ["y"], name="first")
+    empty.attribute.add(name="a")
+    again = type(empty)()
+    again.CopyFrom(empty)
+    again.name, again.output[0] = "second", "z"
+    main = graph(empty, again, inputs="x w")
+    for value in main.input:
+        value.type.tensor_type.elem_type = 99
+    found = [
+        (issue.code, issue.place.path, issue.place.node or issue.place.value)
+        for issue in sx.check(model(main).SerializeToString())
+        if issue.code in ("attribute-empty", "element-type-unknown")
+    ]
+    assert found == [
+        ("attribute-empty", "ModelProto.graph.node[0].attribute[0]", "node 'first' (Custom)"),
+        ("attribute-empty", "ModelProto.graph.node[1]", "node 'second' (Custom)"),
+        ("element-type-unknown", "ModelProto.graph.input[0].type", "x"),
+        ("element-type-unknown", "ModelProto.graph.input[1]", "w"),
+    ]

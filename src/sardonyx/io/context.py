@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sardonyx.io.external import ExternalFiles
     from sardonyx.ir.source import Lifetime, Source
     from sardonyx.limits import Limits
+    from sardonyx.wire.schema import Message
 
 
 class Context:
@@ -20,7 +21,7 @@ class Context:
     goes on with the best it can make of the input.
     """
 
-    __slots__ = ("collect", "files", "issues", "lifetime", "limits", "scope", "source")
+    __slots__ = ("blamed", "collect", "files", "issues", "lifetime", "limits", "scope", "source")
 
     def __init__(
         self,
@@ -38,6 +39,8 @@ class Context:
         self.lifetime = lifetime
         self.collect = collect
         self.issues: list[Issue] = []
+        self.blamed: set[Message] = set()
+        """Messages that the decoder shares and that faults were collected for."""
 
     def fault(self, problem: OnnxError) -> None:
         """Raise a fault, or note it when collecting; the input's name is filled in.
@@ -57,6 +60,21 @@ class Context:
         raises; what is collected waits until all paths can be found in one walk (see findings.py).
         """
         return issue.within(Place(source=self.source.name))
+
+    def blame(self, count: int, message: Message, place: Place) -> bool:
+        """Add `place` to what was collected since there were `count` issues; return whether there is any.
+
+        Equal messages are decoded once and have the offset of the first. That of a later one is not known, so that its
+        faults are told at the offset of `place`, which is what holds it.
+        """
+        found = self.issues[count:]
+        if not found or not self.collect:
+            return False
+        if message in self.blamed:
+            found = [issue.at(place.offset) for issue in found]
+        self.blamed.add(message)
+        self.issues[count:] = [issue.within(place) for issue in found]
+        return True
 
     def warn(self, code: str, message: str, place: Place, hint: str | None = None) -> None:
         """Note something odd but defined."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 
-from sardonyx.errors import error, node_label, plain, quoted
+from sardonyx.errors import Place, error, node_label, plain, quoted
 from sardonyx.io.attributes import Attributes
 from sardonyx.io.origins import GraphOrigin, NodeOrigin, ValueOrigin, details_of
 from sardonyx.io.tensors import read_sparse, read_tensor
@@ -232,10 +232,16 @@ class Resolver:
         """
         read = self.reader.read
         source = self.context.source
+        issues = self.context.issues
         found = []
         for role, infos, targets in groups:
             for info, value in zip(infos, targets, strict=True):
+                count = len(issues)
                 kind = read(info.type)
+                if len(issues) > count and info.type is not None:
+                    place = Place(offset=info.start, graph=frame.label, value=info.name)
+                    if self.context.blame(count, info.type, place):
+                        self.reader.known.pop(info.type, None)
                 origin = ValueOrigin(source, info.start, info.end)
                 found.append(Declared(role, info.name, value, kind, details_of(origin, info), origin))
                 if kind is not None and value is not None and value not in types and value not in frame.captured:
@@ -305,7 +311,12 @@ class Resolver:
             for attribute in message.attribute:
                 attr = attributes.get(attribute)
                 if attr is None:
-                    attr = self.attribute(attribute, node_label(message.name, message.op_type, at), frame, types)
+                    count, label = len(context.issues), node_label(message.name, message.op_type, at)
+                    attr = self.attribute(attribute, label, frame, types)
+                    if len(context.issues) > count and attr.kind is not GRAPH and attr.kind is not GRAPHS:
+                        place = Place(offset=message.start, graph=frame.label, node=label)
+                        if context.blame(count, attribute, place):
+                            attributes.pop(attribute, None)  # so that it is told of the next node, too
                     if attr.kind is GRAPH or attr.kind is GRAPHS:
                         body = attr.value
                         if body is not None:
