@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import numpy as np
 import onnx
@@ -673,7 +674,33 @@ def test_ten_thousand_doubling_functions_are_refused_with_a_message_of_sane_leng
     model = proto("g (float[N] x) => (float[N] y) { y = loc.F0(x) }")
     model.functions.extend(functions)
     problem = refusal(model)
-    assert "more than 10^18 nodes" in problem.message
+    assert "10^18 or more nodes" in problem.message
+
+
+def test_counting_what_passed_graphs_would_make_never_fills_the_memory_with_the_count() -> None:
+    # each function uses its graph as often as the next one, squared: the number would have 2^26 bits
+    count = 26
+    functions = [
+        f"""F{i} <g> (C) => (Y) {{
+          Y = loc.F{i + 1} <g: graph = b () => (t) {{ t = loc.F{i + 1} <g: graph = @g> (C) }}> (C)
+        }}"""
+        for i in range(count)
+    ]
+    functions.append(f"F{count} <g> (C) => (Y) {{ Y = If <then_branch: graph = @g, else_branch: graph = @g> (C) }}")
+    before = load(
+        proto(
+            "g (float[3] x, bool c) => (float[3] y) { y = loc.F0 <g: graph = b () => (t) { t = Neg(x) }> (c) }",
+            *functions,
+        )
+    )
+    tracemalloc.start()
+    try:
+        with pytest.raises(sx.OnnxError) as caught:
+            sx.inline_functions(before)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+    assert caught.value.code == "limit-exceeded"
 
 
 def test_a_chain_of_ten_thousand_functions_is_inlined() -> None:

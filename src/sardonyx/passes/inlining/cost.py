@@ -3,7 +3,7 @@
 A call costs what its function costs, so the functions are summed up once each, callees first. A graph that a call
 passes as an attribute is copied wherever the function refers to it; how often that is, and how deep, is part of the
 function's cost. The numbers are exact but for one case, where they are too high: a reference that may find no value is
-counted with the value and with the default of the function that it is passed on to.
+counted with the value and with the default of the function that it is passed on to. Counts end at 10^18.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEEPEST = 83
 """Bodies within bodies that a file can express within the largest `max_nesting`, 250: a graph takes three levels."""
 
 HUGE = 10**18
-"""A count that is not printed exactly: a few hundred functions can ask for more nodes than there are atoms."""
+"""Where counting ends: thirty functions that pass graphs on can ask for a number of nodes that fills the memory."""
 
 
 class Cost:
@@ -44,16 +44,16 @@ class Cost:
 
     def add(self, other: Cost, times: int = 1, below: int = 0) -> None:
         """Add what another piece makes, a number of times, below a number of bodies."""
-        self.nodes += times * other.nodes
-        self.calls += times * other.calls
-        self.depth = max(self.depth, below + other.depth)
+        self.nodes = min(self.nodes + times * other.nodes, HUGE)
+        self.calls = min(self.calls + times * other.calls, HUGE)
+        self.depth = max(self.depth, min(below + other.depth, HUGE))
         for name, (uses, depth) in other.passed.items():
             self.refer(name, times * uses, below + depth)
 
     def refer(self, name: str, times: int, below: int) -> None:
         """Add copies of an attribute of the function."""
         uses, depth = self.passed.get(name, (0, 0))
-        self.passed[name] = uses + times, max(depth, below)
+        self.passed[name] = min(uses + times, HUGE), max(depth, min(below, HUGE))
 
 
 class Costs:
@@ -109,8 +109,8 @@ class Costs:
         """Add a call: what its function makes, with the graphs that the call passes."""
         inner = self.functions[function]
         total.calls += 1
-        total.nodes += inner.nodes
-        total.calls += inner.calls
+        total.nodes = min(total.nodes + inner.nodes, HUGE)
+        total.calls = min(total.calls + inner.calls, HUGE)
         total.depth = max(total.depth, inner.depth)
         if not inner.passed:
             return
@@ -144,7 +144,7 @@ def check_cost(model: Model, calls: Calls, limits: Limits) -> int:
     if limit is not None:
         for amount, what in ((total.nodes, "nodes"), (total.calls, "calls to inline")):
             if amount > limit:
-                shown = f"{amount}" if amount < HUGE else "more than 10^18"
+                shown = f"{amount}" if amount < HUGE else "10^18 or more"
                 raise error(
                     "limit-exceeded",
                     f"inlining comes to {shown} {what}, more than the limit of {limit}",
