@@ -886,6 +886,22 @@ def test_kept_calls_stay_with_their_functions_and_what_those_call() -> None:
     assert str(report).splitlines()[-1] == "3 calls became 4 nodes"
 
 
+def test_functions_that_training_information_calls_stay_since_it_is_carried_along_as_it_was_read() -> None:
+    model = proto(
+        "g (float[N] x) => (float[N] y) { y = loc.F(x) }",
+        "F (X) => (Y) { Y = Neg(X) }",
+        "G (X) => (Y) { Y = loc.H(X) }",
+        "H (X) => (Y) { Y = Abs(X) }",
+        "U (X) => (Y) { Y = Abs(X) }",
+    )
+    inner = helper.make_graph([helper.make_node("G", ["x"], ["t"], domain="loc")], "inner", [], [])
+    model.training_info.add().algorithm.node.append(helper.make_node("If", ["c"], ["t"], then_branch=inner))
+    made = sx.inline_functions(load(model))
+    assert [node.op_type for node in made.graph.nodes] == ["Neg"]
+    assert [one.name for one in onnx.load_from_string(sx.to_bytes(made)).functions] == ["G", "H"]
+    assert sx.inline_functions(made) is made
+
+
 def test_keep_may_keep_a_call_inside_a_function_whose_attributes_and_bodies_are_bound() -> None:
     model = proto(
         "g (float[3] x, bool c) => (float[3] y) { y = loc.A <k = 3.0> (c, x) }",

@@ -5,14 +5,20 @@ from __future__ import annotations
 from sardonyx.errors import Issue, OnnxError, Place, error, node_label
 from sardonyx.ir.graph import Node, body_list, canonical
 from sardonyx.ir.walk import bodies_within
+from sardonyx.wire.messages import TrainingInfoProto
+from sardonyx.wire.pieces import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sardonyx.ir.graph import Function, Graph, Model
+    from sardonyx.ir.graph import Function, FunctionKey, Graph, Model
+    from sardonyx.wire.messages import GraphProto
 
     Keep = Callable[[Node, Function], bool]
+
+TRAINING_INFO = 20
+"""The number of ModelProto.training_info on the wire."""
 
 LISTED = 6
 """Functions of a chain that a message names before it leaves some out."""
@@ -116,6 +122,10 @@ class Calls:
         kept: dict[Function, str] = {}
         for function, call in self.kept_calls.values():
             kept.setdefault(function, f"the call by {call} was kept")
+        for key in called_in_training(self.model):
+            called_there = self.model.functions.get(key)
+            if called_there is not None:
+                kept.setdefault(called_there, "training information calls it")
         waiting = list(kept)
         for function in waiting:  # grows as it is read
             nodes = (*function.nodes, defaults_of(function))
@@ -138,6 +148,21 @@ class Calls:
             if any(node in targets or any(inner in found for inner in body_list(node)) for node in body.nodes):
                 found.add(body)
         return found
+
+
+def called_in_training(model: Model) -> Iterator[FunctionKey]:
+    """Yield what the nodes in the model's training information run, which is carried along as it was read."""
+    origin = model.origin
+    if origin is None or origin.source.closed:
+        return
+    waiting: list[GraphProto] = []
+    for one in entries(origin.source.data(), origin.start, origin.stop, TRAINING_INFO, TrainingInfoProto):
+        waiting += [graph for graph in (one.initialization, one.algorithm) if graph is not None]
+    for graph in waiting:  # grows as it is read
+        for node in graph.node:
+            yield canonical(node.domain), node.op_type, node.overload
+            for attribute in node.attribute:
+                waiting += [body for body in (attribute.g, *attribute.graphs) if body is not None]
 
 
 def texts(function: Function, call: str) -> tuple[Node, ...]:
