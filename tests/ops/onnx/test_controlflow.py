@@ -133,6 +133,18 @@ def test_a_state_that_grows_by_the_same_each_time_has_an_exact_end():
     assert re.fullmatch(r"tensor\(float\)\[2\*_carried\d+, 4\]", known)
 
 
+def test_a_state_that_grows_by_the_number_of_the_iteration_has_no_end_that_can_be_written():
+    body = "d = Identity (c)  n = Unsqueeze (i, at)  o = ConstantOfShape (n)  t = Concat <axis = 0> (s, o)"
+    text = loop(body, head="int64 m, float[a] x").replace("int64 none", "int64[1] at = {0}, int64 none")
+    assert re.fullmatch(r"tensor\(float\)\[_carried\d+\]", shown(text, "y"))
+
+
+def test_the_number_of_the_iteration_does_not_leave_the_loop():
+    body = "d = Identity (c)  n = Unsqueeze (i, at)  t = ConstantOfShape (n)"
+    inference = infer(loop(body, m="three", head="float[a] x").replace("int64 none", "int64[1] at = {0}, int64 none"))
+    assert types(inference)["y"] != types(inference, (0, "body"))["t"]
+
+
 def test_a_state_that_changes_its_rank_has_an_unknown_one():
     text = loop("d = Identity (c)  t = Unsqueeze (s, zero)").replace("int64 three", "int64[1] zero = {0}, int64 three")
     inference = infer(text)

@@ -45,12 +45,12 @@ class Widening(Join):
 class Settled:
     """The states of a loop, and what its body makes of them."""
 
-    def __init__(self, call: Call, initial: list[Type | None], first: int, run: Run) -> None:
+    def __init__(self, call: Call, initial: list[Type | None], first: int, run: Run, start: int | None = None) -> None:
         self.scope = call.scope
         self.initial = initial
         self.first = first
         """Where the states begin among the body's outputs."""
-        self.start = call.scope.pool.numbers
+        self.start = call.scope.pool.numbers if start is None else start
         """Number of the first anonymous symbol that is the loop's own."""
         self.widening = Widening(call.scope)
         self.states: list[Type | None] = list(initial)

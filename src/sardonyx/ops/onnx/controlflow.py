@@ -81,6 +81,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     if begins is False:
         most = 0
     initial = [call.peek(at + 2) for at in range(states)]
+    own = call.scope.pool.numbers  # the number of the iteration is the loop's own, as all that is made of it
     iteration = call.fresh("i")
     if isinstance(most, int) and most > 0:
         Scope.note_at_least(call.scope, most - 1, iteration)  # past the inference: it is no news to anybody
@@ -90,7 +91,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
         return call.run_body(body, [*fixed, *kinds], ((iteration,), (True,)), varied=frozenset(at + 2 for at in varied))
 
     dead = call.service.begin() if most == 0 else None
-    settled = Settled(call, initial, 1, run)
+    settled = Settled(call, initial, 1, run, own)
     if dead is not None:
         call.service.undo(dead)
         unchanged = [None if kind is None else Fact(kind, call.known(at + 2)) for at, kind in enumerate(initial)]
