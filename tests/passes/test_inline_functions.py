@@ -1050,6 +1050,18 @@ def test_a_report_is_filled_anew() -> None:
     }
 
 
+def test_functions_whose_labels_are_one_are_counted_together() -> None:
+    model = proto("g (float[N] x) => (float[N] y) { t = loc.F(x)  y = loc.G(t) }", "F (X) => (Y) { Y = Neg(X) }", "G (X) => (Y) { Y = Abs(X) }")  # fmt: skip
+    for holders in (model.graph.node, model.functions):
+        holders[0].domain, holders[1].domain = "a", "a::b"
+    model.functions[0].name = model.graph.node[0].op_type = "b::c"
+    model.functions[1].name = model.graph.node[1].op_type = "c"
+    model.opset_import.extend([helper.make_opsetid("a", 1), helper.make_opsetid("a::b", 1)])
+    report = InlineReport()
+    inlined(model, report=report)
+    assert report.inlined == {"a::b::c": 2}
+
+
 def test_a_reference_of_a_wrong_kind_that_finds_a_graph_makes_a_body_all_the_same() -> None:
     model = proto(
         "g (float[3] x, bool c) => (float[3] y) { y = loc.F <then: graph = t () => (a) { a = Neg(x) }> (c, x) }",

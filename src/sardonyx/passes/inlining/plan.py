@@ -186,7 +186,9 @@ class Compiler:
 
     def counts(self) -> dict[str, int]:
         """Return how often each function was inlined."""
-        found = {function.label: made.plan.uses for function, made in self.functions.items()}
+        found = dict.fromkeys([function.label for function in self.functions], 0)
+        for function, made in self.functions.items():
+            found[function.label] += made.plan.uses  # two functions may have one label: `a::b` and `c`, `a` and `b::c`
         for plan in self.plans:
             for callee, _ in plan.parts:
                 if callee is not None:
