@@ -997,6 +997,37 @@ def test_fields_that_copies_lack_are_told_once_for_each_node() -> None:
     assert "device_configurations" in made.issues[0].message
 
 
+def test_fields_that_go_with_functions_calls_and_passed_graphs_are_told() -> None:
+    model = proto(
+        """g (float[3] x, bool c) => (float[3] y) {
+          [outer] y = loc.F <g: graph = t () => (a) {
+            [inner] a = loc.F <g: graph = u () => (b) { [neg] b = Neg(x) }> (c)
+          }> (c)
+        }""",
+        """F <g, h: graph = d () => (e) { [zero] e = Constant <value_float = 0.0> () }> (C) => (Y) {
+          Y = If <then_branch: graph = @g, else_branch: graph = @h> (C)
+        }""",
+    )
+    outer = model.graph.node[0]
+    inner = outer.attribute[0].g.node[0]
+    inner.attribute[0].g.quantization_annotation.add(tensor_name="b")
+    for node in (outer, inner, inner.attribute[0].g.node[0], model.functions[0].attribute_proto[0].g.node[0]):
+        node.device_configurations.add(configuration_id="c")
+    unknown = b"\xfa\x3f\x02hi"  # field 1023
+    model.functions[0].MergeFromString(unknown)
+    before = load(model)
+    assert sorted((str(one.place.graph), str(one.place.node)) for one in sx.inline_functions(before).issues) == [
+        ("None", "node 'inner' (F)"),
+        ("None", "node 'neg' (Neg)"),
+        ("None", "node 'outer' (F)"),
+        ("body 'u'", "None"),
+        ("function loc::F", "None"),
+        ("function loc::F", "node 'zero' (Constant)"),
+    ]
+    kept = sx.inline_functions(before, keep=lambda node, function: node.name == "inner")
+    assert not [one for one in kept.issues if one.place.graph == "function loc::F" and one.place.node is None]
+
+
 def test_value_info_of_a_function_becomes_types_with_symbols_of_each_call_its_own() -> None:
     model = proto(
         "g (float[batch] x, float[M] z) => (float[batch] y, float[M] w) { y = loc.F(x)  w = loc.F(z) }",
