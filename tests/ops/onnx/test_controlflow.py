@@ -243,6 +243,23 @@ def test_the_body_must_take_and_return_what_fits():
     assert codes(infer(loop("d = Identity (c)  t = Relu (s)", outs="y, z"))) == ["body-interface"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "d = Identity (c)  t = Concat <axis = 0> (s, x)  r = SequenceInsert (q, s)",  # a state that grows
+        "d = Identity (c)  t = Relu (s)  n = Unsqueeze (i, at)  o = ConstantOfShape (n)  r = SequenceInsert (q, o)",
+    ],
+)
+def test_a_list_that_was_empty_has_elements_of_many_iterations(body):
+    text = loop(body, head="int64 m, float[a] x", states="x, e", outs="y, z", body_in="s, q", body_out="t, r")
+    text = text.replace("int64 none", "int64[1] at = {0}, int64 none").replace(
+        "y, z = Loop", "e = SequenceEmpty () y, z = Loop"
+    )
+    inference = infer(text)
+    assert re.fullmatch(r"seq\(tensor\(float\)\[_each\d+\]\)\*max\(_\w+, 0\)", types(inference)["z"])
+    assert re.fullmatch(r"seq\(tensor\(float\)\[_each\d+\]\)\*_\w+", types(inference, (1, "body"))["q"])
+
+
 def test_a_list_that_collects_one_element_an_iteration():
     text = """g (float[a] x) => (s, joined, n) <bool go = {1}, int64 three = {3}> {
         empty = SequenceEmpty ()

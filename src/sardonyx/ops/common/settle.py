@@ -5,7 +5,7 @@ from __future__ import annotations
 from sardonyx.dims import Expr, TooLarge
 from sardonyx.ir.types import SequenceType, TensorType
 from sardonyx.ops.call import Quotient, Ratio, Test
-from sardonyx.ops.common.join import Join, Renewal, common, mapped
+from sardonyx.ops.common.join import EACH, Join, Renewal, common, mapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,15 +25,29 @@ PATIENCE = 4
 class Widening(Join):
     """Joins states with what an iteration makes of them; a dim that was let go takes in everything."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, start: int) -> None:
         super().__init__(scope, "carried", False)
         self.wide: set[Dim] = set()
+        self.own = Renewal(scope, start)
 
     def dim(self, a: Dim, b: Dim) -> Dim:
         """Return the dim of a state that may be `a` before an iteration and `b` after it."""
         if a is b or a == b or a in self.wide or self.scope.equal(a, b):
             return a
         return self.fresh()
+
+    def sequence(self, a: SequenceType, b: SequenceType) -> SequenceType:
+        """Join lists; what is one number in an iteration is another in the element of each iteration."""
+        found = super().sequence(a, b)
+        if found.elem is None or found.elements is not None:
+            return found
+        return SequenceType(mapped(found.elem, self.each), None, found.length)
+
+    def each(self, dim: Dim) -> Dim:
+        """Return a dim of an element as it is beside elements of other iterations."""
+        if isinstance(dim, int) or not any(self.own.is_old(one) and one.hint is not EACH for one in dim.symbols):
+            return dim
+        return self.scope.fresh(EACH)
 
     def fresh(self) -> Dim:
         """Return a dim that takes in everything."""
@@ -52,7 +66,7 @@ class Settled:
         """Where the states begin among the body's outputs."""
         self.start = call.scope.pool.numbers if start is None else start
         """Number of the first anonymous symbol that is the loop's own."""
-        self.widening = Widening(call.scope)
+        self.widening = Widening(call.scope, self.start)
         self.states: list[Type | None] = list(initial)
         self.outs: list[Fact | None] = []
         self.renewal = Renewal(call.scope, self.start)
