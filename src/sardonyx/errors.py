@@ -314,6 +314,11 @@ CODES: Mapping[str, Code] = {
             "A call lacks an attribute that its function refers to and has no default for.",
         ),
         ("function-recursive", INVALID, "Functions call each other in a circle, so that inlining would not end."),
+        (
+            "function-over-operator",
+            INVALID,
+            "A function has the name of an operator of its domain; runtimes differ on which of the two a node means.",
+        ),
         ("function-unused", INVALID, "A function that nothing calls was dropped."),
         ("too-many-actuals", INVALID, "A call has more inputs or outputs than its function."),
         # --- invalid-model: an operator cannot run as it stands

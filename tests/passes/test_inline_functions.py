@@ -609,6 +609,25 @@ def test_both_spellings_of_the_default_domain_find_a_function_in_it(ours: str, t
     assert ops(inlined(model).graph) == ["Add"]
 
 
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+def test_a_function_with_the_name_of_an_operator_wins_and_that_is_told(domain: str) -> None:
+    model = proto("g (float[N] x) => (float[N] y) { y = Relu(x) }", "Relu (X) => (Y) { Y = Neg(X) }")
+    model.functions[0].domain = domain
+    before = load(model)
+    made = sx.inline_functions(before)
+    assert [node.op_type for node in made.graph.nodes] == ["Neg"]
+    assert [issue.code for issue in made.issues] == ["function-over-operator"]
+    assert sx.inline_functions(before, keep=lambda node, function: True) is before
+
+
+def test_a_function_for_an_operator_that_the_models_opset_lacks_is_nothing_odd() -> None:
+    text = '<domain: "", opset_import: ["": 13]> Gelu (X) => (Y) { Y = Neg(X) }'
+    model = proto(
+        "g (float[N] x) => (float[N] y) { y = Gelu(x) }", text, head='<ir_version: 8, opset_import: ["": 13]>'
+    )
+    assert sx.inline_functions(load(model)).issues == ()
+
+
 def test_a_node_of_a_body_is_written_in_the_spelling_that_always_works() -> None:
     model = proto("g (float[N] x) => (float[N] y) { y = loc.F(x) }", "F (X) => (Y) { Y = Neg(X) }")
     model.functions[0].node[0].domain = "ai.onnx"

@@ -9,6 +9,7 @@ from sardonyx.ir.graph import EMPTY
 from sardonyx.ir.names import Names
 from sardonyx.ir.walk import defined_values, outputs_of
 from sardonyx.limits import DEFAULT
+from sardonyx.ops.signatures import signature
 from sardonyx.passes.inlining.calls import Calls
 from sardonyx.passes.inlining.cost import check_cost
 from sardonyx.passes.inlining.instantiate import Inliner
@@ -56,8 +57,9 @@ def inline_functions(
         report: filled with what was done.
 
     Returns:
-        The new model, whose `issues` also name functions that nothing called (they are dropped) and fields that were
-        lost; the same object when there is nothing to do.
+        The new model, whose `issues` also name functions that nothing called (they are dropped), inlined functions that
+        have the name of an operator (a runtime might have run the operator), and fields that were lost; the same object
+        when there is nothing to do.
 
     Raises:
         OnnxError: InvalidModel, for recursion, for a function body that is not valid, and for calls that do not fit
@@ -105,6 +107,7 @@ def inline_functions(
     report.inlined = compiler.counts()
     report.opsets = opsets.raised()
     report.nodes_made = inliner.made
+    issues += [over_operator(function, model) for function in calls.order if names_operator(function, model)]
     issues += lost_fields(model, calls)
     return changed(model, graph=graph, opset_imports=opsets.imports, functions=left, issues=(*model.issues, *issues))
 
@@ -136,5 +139,23 @@ def unused(function: Function, model: Model) -> Issue:
         "nothing calls the function, so it was dropped",
         Place(source=model.source, graph=f"function {function.label}"),
         None,
+        "warning",
+    )
+
+
+def names_operator(function: Function, model: Model) -> bool:
+    """Tell whether the model's imports also have an operator of the name and domain of a function."""
+    domain, name, overload = function.key
+    version = model.opset_version(domain)
+    return not overload and version is not None and signature(domain, name, version) is not None
+
+
+def over_operator(function: Function, model: Model) -> Issue:
+    """Say that a function was taken where a runtime may take an operator: onnx.proto leaves it to the runtime."""
+    return Issue(
+        "function-over-operator",
+        f"calls of {function.label} were inlined, though an operator of that name exists, which onnxruntime prefers",
+        Place(source=model.source, graph=f"function {function.label}"),
+        "rename the function, or keep the calls if the operator is meant",
         "warning",
     )
