@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sardonyx as sx
 from sardonyx.errors import OnnxError
+from sardonyx.io import emit_nodes
 from sardonyx.io.emit import emit
 from sardonyx.io.save import to_bytes
 from sardonyx.ir.attrs import AttrKind
@@ -179,6 +180,62 @@ def test_a_rewritten_node_loses_unknown_fields_with_an_issue_and_keeps_its_docum
     [issue] = issues
     assert (issue.code, issue.severity, issue.place.node) == ("fields-dropped", "warning", "node 'first' (Abs)")
     assert "device_configurations" in issue.message
+
+
+def test_nodes_of_a_function_and_of_another_file_may_stand_among_unchanged_nodes() -> None:
+    body = [helper.make_node("Exp", ["a"], ["b"]), helper.make_node("Log", ["b"], ["c"])]
+    proto = parsed()
+    proto.functions.append(helper.make_function("d", "f", ["a"], ["c"], body, [helper.make_opsetid("", 21)]))
+    model, other = loaded(proto), loaded(parsed())
+    [function] = model.functions.values()
+    first, second = other.graph.nodes
+    nodes = (first, *function.body.nodes, second)
+    graph = sx.Graph("mixed", (*other.graph.inputs, *function.body.inputs), (), nodes)
+    again = written(other.replace(graph=graph)).graph.node
+    assert list(again) == [proto.graph.node[0], *body, proto.graph.node[1]]
+
+
+def test_what_is_remembered_while_nodes_are_written_changes_nothing_when_it_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = touched(loaded(everything()))
+    before = to_bytes(model)
+    monkeypatch.setattr(emit_nodes, "MOST", 1)
+    assert to_bytes(model) == before
+
+
+@pytest.mark.parametrize("length", [0, 1, 127, 128, 300, 20000])
+def test_a_made_node_is_written_as_protobuf_writes_it(length: int) -> None:
+    model = loaded(parsed())
+    word = "w" * length
+    attrs = {
+        "a": sx.Attr("a", AttrKind.STRING, word.encode()),
+        "r": sx.Attr("r", AttrKind.INTS, (1, -length)),
+    }
+    node = sx.Node(
+        "Op" + word, (model.graph.inputs[0], None), (None, sx.Value("v" + word)), attrs,
+        domain=word, overload=word, name=word, details=Written(word, {word: word, "k": ""}),
+    )  # fmt: skip
+    expected = onnx.NodeProto(input=["x", ""], output=["", "v" + word], op_type="Op" + word)
+    for field in ("name", "domain", "overload", "doc_string"):
+        if word:
+            setattr(expected, field, word)
+    expected.attribute.add(name="a", s=word.encode(), type=3)
+    expected.attribute.add(name="r", ints=[1, -length], type=7)
+    expected.metadata_props.add(key=word, value=word)
+    expected.metadata_props.add(key="k", value="")
+    assert expected.SerializeToString() in to_bytes(nodes_changed(model, *model.graph.nodes, node))
+
+
+def test_a_long_attribute_of_a_rewritten_node_is_not_copied_before_it_is_written() -> None:
+    proto = parsed()
+    tensor = helper.make_tensor("t", TensorProto.UINT8, [5000], b"\7" * 5000, raw=True)
+    proto.graph.node[0].attribute.append(helper.make_attribute("t", tensor))
+    model = loaded(proto)
+    first, second = model.graph.nodes
+    chunks, _ = emit(nodes_changed(model, first.replace(op_type="Abs"), second))
+    assert max(len(part) for part in chunks.parts if isinstance(part, bytes)) < 1000
+    assert ModelProto.FromString(chunks.join()).graph.node[0].attribute[0].t == tensor
 
 
 def test_an_unchanged_node_with_a_body_loses_nothing() -> None:

@@ -31,7 +31,7 @@ INPUT_KEY, OUTPUT_KEY, NAME_KEY, OP_TYPE_KEY, _, DOC_KEY, DOMAIN_KEY, OVERLOAD_K
     key(number, LENGTH) for number in range(INPUT, METADATA + 1)
 )
 
-MOST = 1 << 16
+MOST = 1 << 13
 """Entries that a memo holds: a graph's names recur close together, so that more would be memory for nothing."""
 
 SHORT = 1 << 10
