@@ -80,7 +80,26 @@ class Written(Details):
     metadata: Mapping[str, str] = EMPTY
 
 
-class Node:
+class Documented:
+    """What nodes, graphs, functions and models have in common: documentation and metadata, read when asked for."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        details: Details
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """The metadata_props as a dictionary; of a key that occurs twice, the last."""
+        return self.details.metadata
+
+    @property
+    def doc_string(self) -> str:
+        """Documentation for people."""
+        return self.details.doc_string
+
+
+class Node(Documented):
     """One operator or one function call."""
 
     __slots__ = ("attrs", "bodies", "details", "domain", "inputs", "name", "op_type", "origin", "outputs", "overload")
@@ -144,16 +163,6 @@ class Node:
         for body in body_list(self):
             found.update(dict.fromkeys(body.captures))
         return tuple(found)
-
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """The node's metadata_props, decoded when asked for."""
-        return self.details.metadata
-
-    @property
-    def doc_string(self) -> str:
-        """The node's documentation."""
-        return self.details.doc_string
 
     def replace(self, **changes: Any) -> Node:
         """Return a node like this one with some fields changed; `bodies` follow `attrs`."""
@@ -221,7 +230,7 @@ class Declared:
 
 
 @record
-class Graph:
+class Graph(Documented):
     """A list of nodes in topological order, and what flows in and out."""
 
     name: str
@@ -293,16 +302,6 @@ class Graph:
             keep(self, "_captures", find_captures(self))
         return self._captures  # type: ignore[return-value]
 
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """The graph's metadata_props, decoded when asked for."""
-        return self.details.metadata
-
-    @property
-    def doc_string(self) -> str:
-        """The graph's documentation."""
-        return self.details.doc_string
-
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.inputs)} inputs, {len(self.nodes)} nodes, {len(self.outputs)} outputs>"
 
@@ -318,7 +317,7 @@ def label_of(domain: str, name: str, overload: str) -> str:
 
 
 @record
-class Function:
+class Function(Documented):
     """A model-local function, as written: a faulty body is no fault of the model until somebody asks for `graph`."""
 
     domain: str
@@ -369,16 +368,6 @@ class Function:
         return nodes
 
     @property
-    def metadata(self) -> Mapping[str, str]:
-        """The function's metadata_props, decoded when asked for."""
-        return self.details.metadata
-
-    @property
-    def doc_string(self) -> str:
-        """The function's documentation."""
-        return self.details.doc_string
-
-    @property
     def label(self) -> str:
         """The function as messages name it: `domain::name` or `domain::name:overload`."""
         return label_of(self.domain, self.name, self.overload)
@@ -388,7 +377,7 @@ class Function:
 
 
 @record
-class Model:
+class Model(Documented):
     """A graph with everything it needs: functions, opset imports, and the files its weights lie in."""
 
     graph: Graph
@@ -424,16 +413,6 @@ class Model:
     def function(self, node: Node) -> Function | None:
         """Return the function that a node calls, or None when it is an operator."""
         return self.functions.get((canonical(node.domain), node.op_type, node.overload)) if self.functions else None
-
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """The model's metadata_props, decoded when asked for."""
-        return self.details.metadata
-
-    @property
-    def doc_string(self) -> str:
-        """The model's documentation."""
-        return self.details.doc_string
 
     def to_onnx(self) -> Any:
         """Return the model as an `onnx.ModelProto`; references to data files stay references.
