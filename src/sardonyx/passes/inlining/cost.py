@@ -2,9 +2,9 @@
 
 A call costs what its function costs, so the functions are summed up once each, callees first. A graph that a call
 passes as an attribute is copied wherever the function refers to it; how often that is, and how deep, is part of the
-function's cost. The numbers are never too low. They are too high where a reference may find no value (it is counted with
-the value and with the default of the function that it is passed on to), and where a call leaves out an output that would
-need a copy. Counts end at 10^18.
+function's cost. The numbers are never too low. They are too high where a reference may find no value (it is counted
+with the value and with the default of the function that it is passed on to), and where a call leaves out an output that
+would need a copy. Counts end at 10^18.
 """
 
 from __future__ import annotations
