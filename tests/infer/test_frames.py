@@ -100,3 +100,19 @@ def test_coverage_counts_values_ranks_and_dims():
     assert (coverage.values, coverage.typed, coverage.ranked, coverage.expressed) == (6, 5, 5, 3)
     assert [name for name, _ in coverage.unknown] == ["z", "w", "u"]
     assert str(coverage).startswith("6 values: 83.3% typed, 83.3% ranked, 50.0% with every dim expressed; 1 distinct")
+
+
+def test_equal_calls_have_elements_of_their_own_where_the_outcome_does_not_ask():
+    inference = infer(
+        """g (float[a, b] x) => (y, z) <int64 zero = {0}, int64 one = {1}> {
+            s = Shape (x)
+            m = Gather (s, zero)
+            n = Gather (s, one)
+            y = my.f (m, x)
+            z = my.f (n, x)
+        }
+        <domain: "my", opset_import: ["" : 21]> f (k, p) => (r) { r = Relu (p) }"""
+    )
+    frames = [inference.frame((at, None)) for at in (3, 4)]
+    assert frames[0].activation is frames[1].activation
+    assert [[str(one) for one in frame.contents["k"]] for frame in frames] == [["a"], ["b"]]

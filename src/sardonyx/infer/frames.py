@@ -76,13 +76,27 @@ class Frame:
 
     def content(self, value: Value) -> Content | None:
         """Return what is known of a value's elements, in row-major order, or None."""
-        engine = self.inference.engine
-        before, engine.activation = engine.activation, self.activation
-        found = self.activation.contents.get(value)
-        if found is None and (value in self.activation.constants or value in self.activation.borrowed):
+        frame, value = self.lender(value)
+        engine, activation = self.inference.engine, frame.activation
+        before, engine.activation = engine.activation, activation
+        found = activation.contents.get(value)
+        if found is None and (value in activation.constants or value in activation.borrowed):
             found = engine.content_of(value)
         engine.activation = before
-        return None if found is None else tuple([mapped_element(one, self.dim) for one in found])
+        return None if found is None else tuple([mapped_element(one, frame.dim) for one in found])
+
+    def lender(self, value: Value) -> tuple[Frame, Value]:
+        """Return what a formal input stands for, and where: equal calls may differ in elements that none asked for."""
+        frame = self
+        while frame.activation.function is not None and value in frame.activation.borrowed:
+            while frame.level.attribute is not None and frame.parent is not None:
+                frame = frame.parent
+            node, caller = frame.level.node, frame.parent
+            actual = None if node is None else node.inputs[frame.graph.inputs.index(value)]
+            if caller is None or actual is None:
+                break
+            frame, value = caller, actual
+        return frame, value
 
     def named(self, *kinds: Any) -> dict[str, Type]:
         """Return the types of some kinds, by the names of their values in graph order."""
