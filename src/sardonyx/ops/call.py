@@ -15,7 +15,7 @@ Contents are what is known of the elements of a small tensor, in row-major order
 
 from __future__ import annotations
 
-from sardonyx.ir.attrs import AttrKind, AttrRef
+from sardonyx.ir.attrs import Attr, AttrKind, AttrRef
 from sardonyx.ir.types import DTYPES, DType, SequenceType, TensorType
 from sardonyx.records import record
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
     from sardonyx.dims import Dim, Expr, Scope, Symbol
-    from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Graph, Node, Value
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ir.types import Type
@@ -295,10 +294,16 @@ class Call:
 
     def int(self, name: Str, default: Any = MISSING) -> Any:
         """Return an INT attribute."""
+        found = self.node.attrs.get(name)
+        if type(found) is Attr and found.kind is AttrKind.INT:  # most often
+            return found.content
         return self.required(name, self.attr(name, AttrKind.INT, default))
 
     def ints(self, name: Str, default: Any = MISSING) -> Any:
         """Return an INTS attribute as a tuple."""
+        found = self.node.attrs.get(name)
+        if type(found) is Attr and found.kind is AttrKind.INTS:
+            return found.content
         return self.required(name, self.attr(name, AttrKind.INTS, default))
 
     def float(self, name: Str, default: Any = MISSING) -> Any:
