@@ -328,7 +328,7 @@ CODES: Mapping[str, Code] = {
         ("wrong-kind", INVALID, "An input is a sequence, map or optional where a tensor is needed, or the reverse."),
         ("missing-input", INVALID, "A required input of an operator is not given."),
         ("missing-attribute", INVALID, "A required attribute of an operator is not given."),
-        ("attribute-kind", INVALID, "An attribute has another kind than the operator takes."),
+        ("attribute-kind", INVALID, "An attribute has another kind than the operator, or the function's node, takes."),
         ("bad-element-type", INVALID, "An attribute or input has an element type that the operator does not take."),
         ("bad-attribute", INVALID, "An attribute has a value that the operator does not take."),
         ("bad-input", INVALID, "An input has a type, shape or content with which the operator cannot run."),

@@ -287,6 +287,18 @@ def test_a_missing_required_attribute_is_an_error_naming_function_node_and_attri
     assert list(made.graph.node[0].attribute) == []
 
 
+def test_a_value_of_another_kind_than_the_reference_declares_is_an_error() -> None:
+    model = proto("g (float[N] x) => (float[N] y) { [here] y = loc.F <alpha: int = 3> (x) }", SCALE)
+    problem = refusal(model)
+    assert (problem.code, problem.place.node, problem.place.attribute) == (
+        "attribute-kind",
+        "node 'here' (F)",
+        "alpha",
+    )
+    assert "given as INT" in problem.message
+    assert "is FLOAT" in problem.message
+
+
 def test_a_required_attribute_that_nothing_refers_to_need_not_be_given() -> None:
     made = inlined(proto("g (float[N] x) => (float[N] y) { y = loc.F(x) }", "F <alpha> (X) => (Y) { Y = Neg(X) }"))
     assert ops(made.graph) == ["Neg"]

@@ -392,7 +392,7 @@ class Inliner:
         """Return what a reference stands for; None when the attribute is to be left out.
 
         Raises:
-            OnnxError: InvalidModel, code `attribute-not-given` or `reference-outside-function`.
+            OnnxError: InvalidModel, code `attribute-not-given`, `attribute-kind` or `reference-outside-function`.
         """
         site = frame.site
         if frame.env is None or site is None:
@@ -411,6 +411,16 @@ class Inliner:
                 source=self.model.source,
                 attribute=attr.ref,
                 hint='give it, or leave out what refers to it with missing_attributes="omit"',
+                **place(site, frame.outer),
+            )
+        given = found.attr if isinstance(found, Passed) else found
+        if given is not None and attr.kind is not AttrKind.UNDEFINED and given.kind is not attr.kind:
+            raise error(
+                "attribute-kind",
+                f"attribute {attr.ref!r} of function {site.callee.function.label} is given as {given.kind.name}, "
+                f"but {attr.name!r} of its node {node_label(node.name, node.op_type)} is {attr.kind.name}",
+                source=self.model.source,
+                attribute=attr.ref,
                 **place(site, frame.outer),
             )
         return found
