@@ -1124,11 +1124,11 @@ def test_functions_whose_labels_are_one_are_counted_together() -> None:
     assert report.inlined == {"a::b::c": 2}
 
 
-def test_a_reference_of_a_wrong_kind_that_finds_a_graph_makes_a_body_all_the_same() -> None:
+def test_a_reference_of_a_wrong_kind_that_finds_a_graph_is_an_error() -> None:
     model = proto(
         "g (float[3] x, bool c) => (float[3] y) { y = loc.F <then: graph = t () => (a) { a = Neg(x) }> (c, x) }",
         "F <then> (C, X) => (Y) { Y = If <then_branch: graph = @then, else_branch = e () => (q) { q = Identity(X) }> (C) }",
     )
     model.functions[0].node[0].attribute[0].type = onnx.AttributeProto.INT
-    made = sx.inline_functions(load(model))
-    assert set(made.graph.nodes[0].bodies) == {"then_branch", "else_branch"}
+    problem = refusal(model)
+    assert (problem.code, problem.place.attribute) == ("attribute-kind", "then")

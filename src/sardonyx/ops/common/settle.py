@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Set
 
-    from sardonyx.dims import Dim, Scope
+    from sardonyx.dims import Dim, Scope, Symbol
+    from sardonyx.ir.graph import Graph
     from sardonyx.ir.types import Type
     from sardonyx.ops.call import Call, Content, Element, Fact
 
@@ -25,10 +26,10 @@ PATIENCE = 4
 class Widening(Join):
     """Joins states with what an iteration makes of them; a dim that was let go takes in everything."""
 
-    def __init__(self, scope: Scope, start: int) -> None:
+    def __init__(self, scope: Scope, own: Renewal) -> None:
         super().__init__(scope, "carried", False)
         self.wide: set[Dim] = set()
-        self.own = Renewal(scope, start)
+        self.own = own
 
     def dim(self, a: Dim, b: Dim) -> Dim:
         """Return the dim of a state that may be `a` before an iteration and `b` after it."""
@@ -59,17 +60,20 @@ class Widening(Join):
 class Settled:
     """The states of a loop, and what its body makes of them."""
 
-    def __init__(self, call: Call, initial: list[Type | None], first: int, run: Run, start: int | None = None) -> None:
+    def __init__(
+        self, call: Call, body: Graph, initial: list[Type | None], first: int, run: Run, start: int | None = None
+    ) -> None:
         self.scope = call.scope
+        self.body = body
         self.initial = initial
         self.first = first
         """Where the states begin among the body's outputs."""
         self.start = call.scope.pool.numbers if start is None else start
         """Number of the first anonymous symbol that is the loop's own."""
-        self.widening = Widening(call.scope, self.start)
+        self.renewal = Renewal(call.scope, self.start)
+        self.widening = Widening(call.scope, self.renewal)
         self.states: list[Type | None] = list(initial)
         self.outs: list[Fact | None] = []
-        self.renewal = Renewal(call.scope, self.start)
         self.settle(call, run)
 
     def settle(self, call: Call, run: Run) -> None:
@@ -79,6 +83,7 @@ class Settled:
         while True:
             mark = call.service.begin()
             self.outs = run(self.states, varied)
+            self.renewal.kept = captured_symbols(call, self.body)
             joined = [self.joined(at, state) for at, state in enumerate(self.states)]
             if joined == self.states:
                 call.service.keep(mark)
@@ -182,6 +187,16 @@ class Settled:
         renewed = mapped(kind, self.renewal.dim)
         shape: tuple[Dim, ...] = renewed.shape or ()  # type: ignore[union-attr]
         return kind.with_shape((*shape[:axis], length, *shape[axis:]))
+
+
+def captured_symbols(call: Call, body: Graph) -> frozenset[Symbol]:
+    """Return the symbols of elements that a body captures: also one that it was the first to ask for is no iteration's."""
+    found: set[Symbol] = set()
+    for value in body.captures:
+        for one in call.contents.get(value) or ():
+            if isinstance(one, Expr):
+                found.update(one.symbols)
+    return frozenset(found)
 
 
 def is_own(one: Element, renewal: Renewal) -> bool:

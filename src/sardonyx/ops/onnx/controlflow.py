@@ -91,7 +91,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
         return call.run_body(body, [*fixed, *kinds], ((iteration,), (True,)), varied=frozenset(at + 2 for at in varied))
 
     dead = call.service.begin() if most == 0 else None
-    settled = Settled(call, initial, 1, run, own)
+    settled = Settled(call, body, initial, 1, run, own)
     if dead is not None:
         call.service.undo(dead)
         unchanged = [None if kind is None else Fact(kind, call.known(at + 2)) for at, kind in enumerate(initial)]

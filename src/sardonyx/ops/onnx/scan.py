@@ -167,4 +167,4 @@ def settle(call: Call, body: Graph, initial: list[Type | None], elements: list[T
     def run(kinds: list[Type | None], varied: Set[int]) -> list[Fact | None]:
         return call.run_body(body, [*kinds, *elements], varied=varied)
 
-    return Settled(call, initial, 0, run)
+    return Settled(call, body, initial, 0, run)
