@@ -228,6 +228,21 @@ def test_what_the_data_decides_in_an_iteration_is_no_symbol_outside():
     assert inner.split(", ")[-1] != outer.split(", ")[-1]
 
 
+def test_an_element_that_a_body_is_the_first_to_ask_for_is_no_iterations_own():
+    inference = infer(
+        """g (int64 n, float[a, 4] x) => (y, z) {
+            y = Scan (x) <num_scan_inputs = 1, body = b (row) => (u) <int64[1] at = {0}> {
+                k = Unsqueeze (n, at)
+                u = ConstantOfShape (k)
+            }>
+            z = Range (zero, n, one)
+        }""".replace("z) {", "z) <int64 zero = {0}, int64 one = {1}> {")
+    )
+    known = types(inference)
+    assert re.fullmatch(r"tensor\(float\)\[a, (_d\d+)\]", known["y"])
+    assert known["y"].split("[a, ")[1].rstrip("]") in known["z"]
+
+
 def test_issues_of_a_pass_that_does_not_count_are_forgotten():
     body = """d = Identity (c)
         bad = Concat <axis = 1> (s, one)

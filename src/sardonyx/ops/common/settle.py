@@ -190,7 +190,7 @@ class Settled:
 
 
 def captured_symbols(call: Call, body: Graph) -> frozenset[Symbol]:
-    """Return the symbols of elements that a body captures: also one that it was the first to ask for is no iteration's."""
+    """Return the symbols of elements that a body captures: none is an iteration's, whoever asked first."""
     found: set[Symbol] = set()
     for value in body.captures:
         for one in call.contents.get(value) or ():
