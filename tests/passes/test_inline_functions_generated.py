@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import onnx
 import onnx.checker
 import pytest
 
 from tests.passes.evaluate import Evaluator
-from tests.passes.functions import assert_same, graphs, inlined, run
+from tests.passes.functions import Died, assert_same, graphs, inlined, run_apart
 from tests.passes.generated_functions import Maker
 
 SEEDS = 2000
@@ -48,8 +50,9 @@ def test_generated_models_give_the_same_results(first: int) -> None:
         if not maker.shadow:
             onnx.checker.check_model(made)  # also where the input lists a formal output twice, which it refuses
             if seed % 4 == 0:
-                assert_same(run(made, feeds), wanted)
-                ran_everywhere += 1
+                with suppress(Died):
+                    assert_same(run_apart(made, feeds), wanted)
+                    ran_everywhere += 1
     assert ran_everywhere >= CHUNK // 8
 
 
@@ -64,7 +67,7 @@ def test_the_evaluator_agrees_with_onnxruntime_on_models_that_it_can_run() -> No
         feeds = dict(zip(names, [np.array([1, -2, 3], np.float32), np.array([0.5, 4, -1], np.float32)], strict=False))
         feeds["flag"] = np.array(seed % 2 == 0)
         try:
-            wanted = run(model, feeds)
+            wanted = run_apart(model, feeds)
         except Exception:  # functions that return an input, or leave one unread
             continue
         assert_same(Evaluator(model).run(feeds), wanted)
