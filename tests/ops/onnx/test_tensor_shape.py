@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.infer.models import infer, types
 from tests.ops.cases import case, fails
 
 
@@ -138,3 +139,18 @@ def test_expand_broadcasts_with_a_shape():
     case("Expand", "f32[0,1] i64[2]=[1,s]", "f32[0,s]")
     fails("Expand", "f32[2] i64[1]=[-1]", "bad-input")
     fails("Expand", "f32[2] i64[1]=[3]", "dim-mismatch")
+
+
+def test_a_copy_of_an_unknown_number_is_the_same_number():
+    known = types(
+        infer(
+            """g (int64 n) => (y) <int64[1] at = {0}> {
+                m = Identity (n)
+                a = Unsqueeze (m, at)
+                b = Unsqueeze (n, at)
+                s = Concat <axis = 0> (a, b)
+                y = ConstantOfShape (s)
+            }"""
+        )
+    )
+    assert known["y"] == "tensor(float)[_d0, _d0]"

@@ -80,7 +80,10 @@ def size(call: Call) -> TensorType | Fact:
 def identity(call: Call) -> Type | Fact:
     """Return what the input is, of whatever kind."""
     kind = call.any(0)
-    content = call.known(0) if isinstance(kind, TensorType) and count_of(kind.shape) is not None else None
+    if not isinstance(kind, TensorType) or count_of(kind.shape) is None:
+        return kind
+    # unknown elements that may be sizes get their symbols here, so that the copy has the same ones
+    content = call.content(0) if may_hold_sizes(kind) else call.known(0)
     return kind if content is None else Fact(kind, content)
 
 
