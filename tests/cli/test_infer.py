@@ -54,6 +54,14 @@ def test_the_page_tells_coverage_interface_and_what_is_unknown(tmp_path: Path) -
     assert unknown.startswith("    y  tensor(int64)[2, ")
 
 
+def test_a_size_that_an_element_of_an_input_decides_says_so(tmp_path: Path) -> None:
+    text = " g (int64[1] k, float[s] x) => (z) { y = ConstantOfShape (k) z = Concat <axis = 0> (y, x) }"
+    lines = sardonyx("infer", write(tmp_path / "m.onnx", TOP + text)).out.splitlines()
+    why, *unknown = lines[lines.index("Unknown (2)") + 1 :]
+    assert why == "  element 0 of 'k' is _d0: it comes with the graph's input"
+    assert [line.split()[0] for line in unknown] == ["y", "z"]
+
+
 def test_the_model_is_saved_with_its_types(typed: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.onnx"
     assert sardonyx("infer", typed, "-o", out, "--quiet") == (0, "", "")

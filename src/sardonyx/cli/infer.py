@@ -207,7 +207,10 @@ def reason(inference: Inference, name: str) -> str | None:
         found = inference.explain(name.rpartition(" > ")[2])
     except ValueError:  # a name that two bodies share
         return None
-    return None if found.first_loss is None else str(found.first_loss)
+    if found.first_loss is not None:
+        return str(found.first_loss)
+    # An element of an input is lost at no step: the input just has it.
+    return next((str(step) for step in reversed(found.steps) if str(step).startswith("element ")), None)
 
 
 def event_line(event: Event) -> str:
