@@ -114,6 +114,8 @@ def memory_tables(files: list[tuple[str, Path, str]]) -> None:
 def growth_table(sizes: list[int], folder: Path) -> None:
     """Show that time and memory grow with the number of nodes."""
     rows = []
+    folder = folder / "scale"  # away from the data file of another model
+    folder.mkdir(exist_ok=True)
     for size in sizes:
         path = folder / f"block_{size}.onnx"
         if not path.exists():
@@ -139,7 +141,7 @@ def growth_table(sizes: list[int], folder: Path) -> None:
 
 
 def main() -> None:
-    """Print all tables."""
+    """Print all tables, each as soon as it is there."""
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     quick = "--quick" in sys.argv
     folder = Path(words[0]).resolve() if words else HERE / "data"
