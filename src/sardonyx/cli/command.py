@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 
-from sardonyx.errors import ErrorKind, OnnxError
+from sardonyx.errors import OnnxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,11 +58,6 @@ def report(name: str, problem: OnnxError, as_json: bool) -> int:
     else:
         print_error(str(problem))
     return NOT_LOADED
-
-
-def cannot_read(problem: OnnxError) -> bool:
-    """Return whether an error says that there is no model to look at: the file is missing, or may not be read."""
-    return problem.kind is ErrorKind.Io
 
 
 def hush() -> int:

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sardonyx.cli.command import DONE, command, opened
-from sardonyx.cli.options import AsJson, DataDir, Input, LazyData, Links, MaxNesting, Quiet, one_of, reading
+from sardonyx.cli.options import (
+    AsJson,
+    DataDir,
+    Input,
+    LazyData,
+    Links,
+    MaxNesting,
+    OpsetConflict,
+    Quiet,
+    one_of,
+    reading,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,15 +40,7 @@ def inline(
             rich_help_panel=INLINING,
         ),
     ] = None,
-    opset_conflict: Annotated[
-        str,
-        typer.Option(
-            metavar="error|highest",
-            callback=lambda value: one_of(value, "error", "highest"),
-            help="Refuse to inline a function written for another version of an operator, or take the highest.",
-            rich_help_panel=INLINING,
-        ),
-    ] = "error",
+    opset_conflict: OpsetConflict = "error",
     missing_attributes: Annotated[
         str,
         typer.Option(

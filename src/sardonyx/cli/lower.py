@@ -8,7 +8,7 @@ import typer
 
 from sardonyx.cli.command import DONE, command, opened
 from sardonyx.cli.inline_scans import scanning, show_scans
-from sardonyx.cli.options import AsJson, DataDir, Input, LazyData, Links, MaxNesting, Quiet, one_of, reading
+from sardonyx.cli.options import AsJson, DataDir, Input, LazyData, Links, MaxNesting, OpsetConflict, Quiet, reading
 
 if TYPE_CHECKING:
     from sardonyx.cli.output import Page
@@ -54,15 +54,7 @@ def lower(
         bool,
         typer.Option("--embed", help="Move all external weights into the model file.", rich_help_panel=WRITING),
     ] = False,
-    opset_conflict: Annotated[
-        str,
-        typer.Option(
-            metavar="error|highest",
-            callback=lambda value: one_of(value, "error", "highest"),
-            help="Refuse to inline a function written for another version of an operator, or take the highest.",
-            rich_help_panel="Lowering",
-        ),
-    ] = "error",
+    opset_conflict: OpsetConflict = "error",
     assume_single_trip: Annotated[
         bool,
         typer.Option(

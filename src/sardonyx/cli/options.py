@@ -48,6 +48,16 @@ MaxNesting = Annotated[
     typer.Option(min=8, max=250, help="How deep messages may nest.", rich_help_panel=READING),
 ]
 
+OpsetConflict = Annotated[
+    str,
+    typer.Option(
+        metavar="error|highest",
+        callback=lambda value: one_of(value, "error", "highest"),
+        help="Refuse to inline a function written for another version of an operator, or take the highest.",
+        rich_help_panel="Inlining",
+    ),
+]
+
 
 def one_of(value: str, *choices: str) -> str:
     """Return `value`, or end with a usage error that lists the choices."""
