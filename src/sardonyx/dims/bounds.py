@@ -53,6 +53,20 @@ def lower(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
     return low
 
 
+def reaches(scope: Scope, dim: Expr, number: int) -> bool:
+    """Whether `dim` is known never to be below a number: the bounds of its atoms often say so without a search."""
+    known = scope.lowest
+    if dim not in known:
+        try:
+            low = direct(scope, dim)
+        except TooLarge:
+            return False
+        if low is not None and low >= number:
+            return True
+    low = lower(scope, dim)
+    return low is not None and low >= number
+
+
 def upper(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
     """Return a number that `dim` is never above, or None."""
     try:

@@ -63,10 +63,7 @@ def wins(kind: str, one: Dim, other: Dim, facts: Scope | None) -> bool:
     difference = one - other if kind == "max" else other - one
     if isinstance(difference, int):
         return difference >= 0
-    if facts is None:
-        return False
-    low = facts.lower(difference)
-    return low is not None and low >= 0
+    return facts is not None and facts.reaches(difference, 0)
 
 
 def arms(dim: Dim, kind: str) -> list[Dim]:
@@ -135,10 +132,7 @@ def is_capped(dim: Dim, beside: Iterable[Dim], facts: Scope | None) -> bool:
 
 def is_above_one(dim: Dim, facts: Scope | None) -> bool:
     """Whether `dim >= 2` is known."""
-    if isinstance(dim, int):
-        return dim >= 2
-    low = None if facts is None else facts.lower(dim)
-    return low is not None and low >= 2
+    return dim >= 2 if isinstance(dim, int) else facts is not None and facts.reaches(dim, 2)
 
 
 def select(x: Dim, a: Dim, b: Dim, facts: Scope | None = None) -> Dim:

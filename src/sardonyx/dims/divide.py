@@ -104,14 +104,10 @@ def floor_by_expr(dividend: Dim, divisor: Expr, facts: Scope | None) -> Dim:
 
 def small_quotient(n: Dim, d: Dim, facts: Scope) -> int | None:
     """Return `n // d` where it is known to be 0 (`0 <= n < d`) or -1 (`-d <= n < 0`)."""
-    low = facts.lower(n)
-    if low is not None and low >= 0:
-        room = facts.lower(d - 1 - n)
-        return 0 if room is not None and room >= 0 else None
-    high = facts.upper(n)
-    if high is not None and high < 0:
-        room = facts.lower(n + d)
-        return -1 if room is not None and room >= 0 else None
+    if facts.reaches(n, 0):
+        return 0 if facts.reaches(d - 1 - n, 0) else None
+    if facts.reaches(-n, 1):
+        return -1 if facts.reaches(n + d, 0) else None
     return None
 
 

@@ -105,19 +105,19 @@ class Scope:
         """Return numbers that `dim` is never below and never above, each None when none is known."""
         return self.lower(dim), self.upper(dim)
 
+    def reaches(self, dim: Dim, number: int) -> bool:
+        """Whether `dim >= number` is known; quicker than to ask for the bound."""
+        return dim >= number if isinstance(dim, int) else proofs.reaches(self, dim, number)
+
     def at_least(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a >= b` in every run, in no run, or not known."""
         if isinstance(a, int) and isinstance(b, int):
             return a >= b
         try:
             difference = a - b
+            return True if self.reaches(difference, 0) else False if self.reaches(-difference, 1) else None
         except TooLarge:
             return None
-        low = self.lower(difference)
-        if low is not None and low >= 0:
-            return True
-        high = self.upper(difference)
-        return False if high is not None and high < 0 else None
 
     def equal(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a` and `b` are the same number in every run, in no run, or not known."""
@@ -132,15 +132,19 @@ class Scope:
         constant = difference.constant
         if constant % divide.content(difference - constant):
             return False
+        factors = () if constant else divide.common_factors(list(difference.terms))
+        if factors:  # a product is 0 only where a factor is
+            difference = divide.shrink(divide.drop(difference, factors), divide.content(difference))
         low, high = self.bounds(difference)
+        if low == 0 == high:
+            return True
         if (low is not None and low > 0) or (high is not None and high < 0):
-            return False
-        return True if low == 0 == high else None
+            return False if all(self.reaches(factor, 1) for factor in factors) else None
+        return None
 
     def is_positive(self, dim: Dim) -> bool:
         """Whether `dim >= 1` is known."""
-        low = self.lower(dim)
-        return low is not None and low >= 1
+        return self.reaches(dim, 1)
 
     def assume_at_least(self, a: Dim, b: Dim) -> bool:
         """Record `a >= b`; return False, recording nothing, when that is provably wrong."""

@@ -60,17 +60,31 @@ class Naming:
         fine, known = self.fine, self.types
         changed: dict[Value, Type] = {}
         for value, kind in types.items():
-            if type(kind) is TensorType and kind.shape in fine:
-                continue
+            if type(kind) is TensorType:
+                shape = kind.shape
+                if not shape or shape in fine:
+                    continue
+                if self.stays(shape):
+                    fine.add(shape)
+                    continue
             pair = known.get(id(kind))
             if pair is None:  # the type is kept too, so that its id stays its own
-                found = self.type(kind, value)
-                pair = known[id(kind)] = kind, found
-                if found is kind and type(kind) is TensorType:
-                    fine.add(kind.shape)
+                pair = known[id(kind)] = kind, self.type(kind, value)
             if pair[1] is not kind:
                 changed[value] = pair[1]
-        types.update(changed)
+        if changed:
+            types.update(changed)
+
+    def stays(self, shape: Shape) -> bool:
+        """Whether no dim of a shape has another name, and none is a number that no size is."""
+        names = self.names
+        for dim in shape:
+            if type(dim) is int:
+                if not 0 <= dim <= DIM_MAX:
+                    return False
+            elif names and self.dim(dim) is not dim:
+                return False
+        return True
 
     def type(self, kind: Type, value: Value) -> Type:
         """Return a type by its final names."""

@@ -36,17 +36,19 @@ def read_elements(tensor: Tensor) -> Content | None:
     Raises:
         OnnxError: ExternalData or Io, when the bytes lie in a file that cannot be read.
     """
-    count = tensor.size
+    shape = tensor.shape
+    count = tensor.size if len(shape) > 1 else shape[0] if shape else 1
     if count > MOST_ELEMENTS:
         return None
-    if tensor.dtype is DType.STRING:
-        return tensor.strings
     letter = FORMATS.get(tensor.dtype)
     if letter is not None:
         content = tensor.content
+        layout = "<" + letter if count == 1 else f"<{count}{letter}"
         if type(content) is Stored:  # most constants: no view is made
-            return unpack_from(f"<{count}{letter}", content.source.data(tensor.name), content.offset)
-        return unpack(f"<{count}{letter}", tensor.data)
+            return unpack_from(layout, content.source.data(tensor.name), content.offset)
+        return unpack(layout, tensor.data)
+    if tensor.dtype is DType.STRING:
+        return tensor.strings
     if tensor.dtype is DType.BFLOAT16:
         halves = unpack(f"<{count}H", tensor.data)
         return unpack(f"<{count}f", b"".join((half << 16).to_bytes(4, "little") for half in halves))

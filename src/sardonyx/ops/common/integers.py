@@ -98,13 +98,14 @@ def divide(call: Call, a: Dim, b: Dim) -> Dim:
     if b == -1:
         return -a
     scope = call.scope
-    low = scope.lower(a)
-    if isinstance(b, int) and low is not None and b > 0 and -b < low:
-        whole = scope.floordiv(a, b)
-        return whole if low >= 0 else scope.maximum(whole, 0)
-    least = scope.lower(b)
-    if least is not None and least >= 0 and low is not None and low >= 0:
-        if least == 0:
+    natural = scope.reaches(a, 0)
+    if isinstance(b, int) and b > 0:
+        if natural:
+            return scope.floordiv(a, b)
+        if scope.reaches(a, 1 - b):
+            return scope.maximum(scope.floordiv(a, b), 0)
+    if natural and scope.reaches(b, 0):
+        if not scope.reaches(b, 1):
             call.assume("divisor-not-zero", b)
         return scope.floordiv(a, b)
     if scope.at_least(-1, b) and scope.at_least(0, a):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sardonyx.dims import Expr, TooLarge
-from sardonyx.ir.types import SequenceType, TensorType
-from sardonyx.ops.call import Quotient, Ratio, Test
+from sardonyx.ir.types import DType, OptionalType, SequenceType, TensorType
+from sardonyx.ops.call import INTEGERS, Quotient, Ratio, Test
+from sardonyx.ops.common.integers import fit
 from sardonyx.ops.common.join import EACH, Join, Renewal, common, mapped
 
 TYPE_CHECKING = False
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from sardonyx.ir.types import Type
     from sardonyx.ops.call import Call, Content, Element, Fact
 
-    Run = Callable[[list[Type | None], Set[int]], list[Fact | None]]
-    """Runs the body with given states; the positions among them that are known to change from run to run."""
+    Run = Callable[[list[Type | None], list[Content | None], Set[int]], list[Fact | None]]
+    """Runs the body with given states: types, elements, the positions of those known to change from run to run."""
 
 PATIENCE = 4
 """Passes after which every dim is let go; twice as many, and every rank is; then every type."""
@@ -61,19 +62,35 @@ class Settled:
     """The states of a loop, and what its body makes of them."""
 
     def __init__(
-        self, call: Call, body: Graph, initial: list[Type | None], first: int, run: Run, start: int | None = None
+        self,
+        call: Call,
+        body: Graph,
+        initial: list[Type | None],
+        contents: list[Content | None],
+        at: tuple[int, int],
+        run: Run,
+        iteration: Symbol | None = None,
     ) -> None:
+        self.call = call
         self.scope = call.scope
         self.body = body
         self.initial = initial
-        self.first = first
-        """Where the states begin among the body's outputs."""
-        self.start = call.scope.pool.numbers if start is None else start
+        self.contents = contents
+        """What is known of the states' elements before the loop."""
+        self.entry, self.first = at
+        """Where the states begin among the body's inputs and outputs."""
+        self.iteration = iteration
+        """The number of the iteration, where the body is told."""
+        self.start = call.scope.pool.numbers if iteration is None else iteration.number
         """Number of the first anonymous symbol that is the loop's own."""
         self.renewal = Renewal(call.scope, self.start)
         self.widening = Widening(call.scope, self.renewal)
         self.states: list[Type | None] = list(initial)
+        self.steady = [steady(kind, content) for kind, content in zip(initial, contents, strict=True)]
+        """Elements that are taken to stay, until an iteration changes them."""
         self.outs: list[Fact | None] = []
+        self.once: list[Fact | None] = []
+        """What the body makes of the states as they are before the loop."""
         self.settle(call, run)
 
     def settle(self, call: Call, run: Run) -> None:
@@ -82,12 +99,15 @@ class Settled:
         passes = 0
         while True:
             mark = call.service.begin()
-            self.outs = run(self.states, varied)
+            self.outs = run(self.states, self.steady, varied)
+            self.once = self.once or self.outs
             self.renewal.kept = captured_symbols(call, self.body)
             joined = [self.joined(at, state) for at, state in enumerate(self.states)]
-            if joined == self.states:
+            stays = [self.stays(at, content) for at, content in enumerate(self.steady)]
+            if joined == self.states and stays == self.steady:
                 call.service.keep(mark)
                 return
+            self.steady = stays
             call.service.undo(mark)
             passes += 1
             for at, (state, new) in enumerate(zip(self.states, joined, strict=True)):
@@ -103,6 +123,11 @@ class Settled:
         """Return what a state may be before and after an iteration."""
         fact = self.outs[self.first + at] if self.first + at < len(self.outs) else None
         return self.widening.type(state, None if fact is None else fact.type)
+
+    def stays(self, at: int, content: Content | None) -> Content | None:
+        """Return elements of a state if an iteration left them as they were, else None."""
+        fact = self.outs[self.first + at] if self.first + at < len(self.outs) else None
+        return content if content is not None and fact is not None and fact.content == content else None
 
     def let_go(self, kind: Type | None, passes: int) -> Type | None:
         """Return less of a type, so that a long chain of states that change each other comes to an end."""
@@ -169,13 +194,65 @@ class Settled:
             elem = None if elem is None or initial.elem is None else common(self.scope, (initial.elem, elem))
         return SequenceType(elem, None, length)
 
-    def content(self, at: int, initial: Content | None, certain: bool) -> Content | None:
-        """Return the elements of a state after the loop where no iteration changes them."""
-        fact = self.outs[self.first + at]
-        out = None if fact is None else fact.content
-        if out is None or any(is_own(one, self.renewal) for one in out):
+    def content(self, at: int, trips: Dim, exact: bool) -> Content | None:
+        """Return what is known of the elements of a state after the loop.
+
+        `trips` is the number of iterations where that is `exact`, else the most there can be.
+        """
+        fact, initial = self.outs[self.first + at], self.contents[at]
+        if fact is None or fact.content is None:
             return None
-        return out if certain or out == initial else None
+        out = fact.content
+        if self.steady[at] is not None:
+            return out
+        before = initial if initial is not None and len(initial) == len(out) else (None,) * len(out)
+        inside = self.call.contents.get(self.body.inputs[self.entry + at])
+        if inside is None or len(inside) != len(out):
+            inside = (None,) * len(out)
+        dtype = fact.type.dtype if isinstance(fact.type, TensorType) else None
+        found = tuple(
+            [
+                self.element(one, during, after, trips, exact, dtype)
+                for one, during, after in zip(before, inside, out, strict=True)
+            ]
+        )
+        return None if all(one is None for one in found) else found
+
+    def element(
+        self, before: Element, during: Element, after: Element, trips: Dim, exact: bool, dtype: DType | None
+    ) -> Element:
+        """Return an element after the loop, from that before it, and before and after one iteration."""
+        certain = exact and self.scope.is_positive(trips)
+        if not is_own(after, self.renewal):
+            return after if certain or same(before, after) else self.between(before, after, dtype)
+        if dtype not in INTEGERS or dtype is None or not isinstance(after, Expr):
+            return None
+        known = isinstance(before, (int, Expr))
+        try:
+            if known and isinstance(during, (int, Expr)):
+                step = after - during
+                if isinstance(step, int) or not any(self.renewal.is_old(symbol) for symbol in step.symbols):
+                    if step == 0:
+                        return before
+                    if exact:
+                        return fit(self.call, before + step * trips, dtype)  # type: ignore[operator]
+            own = [symbol for symbol in after.symbols if self.renewal.is_old(symbol)]
+            if exact and self.iteration is not None and own == [self.iteration]:
+                # without an iteration it is what was there before, which may be what the formula says of that
+                if certain or (known and same(self.scope.substitute(after, {self.iteration: -1}), before)):
+                    return fit(self.call, self.scope.substitute(after, {self.iteration: trips - 1}), dtype)
+        except (TooLarge, ValueError, ZeroDivisionError):
+            pass
+        return self.between(before, after, dtype, certain)
+
+    def between(self, before: Element, after: Element, dtype: DType | None, certain: bool = False) -> Element:
+        """Return an element that is one of two, or with `certain` the second, of which only the sign is known."""
+        if dtype not in INTEGERS or not isinstance(after, (int, Expr)):
+            return None
+        large = self.scope.at_least(after, 0)
+        if large and not certain:
+            large = isinstance(before, (int, Expr)) and self.scope.at_least(before, 0)
+        return self.scope.fresh("carried", signed=not large)
 
     def stacked(self, fact: Fact | None, axis: int, length: Dim) -> TensorType | None:
         """Return the type of a body's results put together along a new axis."""
@@ -187,6 +264,18 @@ class Settled:
         renewed = mapped(kind, self.renewal.dim)
         shape: tuple[Dim, ...] = renewed.shape or ()  # type: ignore[union-attr]
         return kind.with_shape((*shape[:axis], length, *shape[axis:]))
+
+
+def steady(kind: Type | None, content: Content | None) -> Content | None:
+    """Return elements that a loop may keep without a formula: whether an optional holds something, and bools."""
+    if isinstance(kind, OptionalType) or (isinstance(kind, TensorType) and kind.dtype is DType.BOOL):
+        return content
+    return None
+
+
+def same(one: Element, other: Element) -> bool:
+    """Whether two elements are known to be alike."""
+    return one is not None and type(one) is type(other) and one == other
 
 
 def captured_symbols(call: Call, body: Graph) -> frozenset[Symbol]:

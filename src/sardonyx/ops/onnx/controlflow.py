@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sardonyx.dims import Dim
     from sardonyx.ir.graph import Graph, Value
     from sardonyx.ir.types import Type
-    from sardonyx.ops.call import Call
+    from sardonyx.ops.call import Call, Content
 
 rules = Rules("")
 
@@ -81,20 +81,23 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     if begins is False:
         most = 0
     initial = [call.peek(at + 2) for at in range(states)]
-    own = call.scope.pool.numbers  # the number of the iteration is the loop's own, as all that is made of it
-    iteration = call.fresh("i")
+    contents = [call.known(at + 2) for at in range(states)]
+    iteration = call.fresh("i")  # the loop's own, as all symbols that come after it
     if isinstance(most, int) and most > 0:
         Scope.note_at_least(call.scope, most - 1, iteration)  # past the inference: it is no news to anybody
     fixed = [counter(body, 0, DType.INT64), counter(body, 1, DType.BOOL)]
 
-    def run(kinds: list[Type | None], varied: Set[int]) -> list[Fact | None]:
-        return call.run_body(body, [*fixed, *kinds], ((iteration,), (True,)), varied=frozenset(at + 2 for at in varied))
+    def run(kinds: list[Type | None], known: list[Content | None], varied: Set[int]) -> list[Fact | None]:
+        elements = ((iteration,), (True,), *known)
+        return call.run_body(body, [*fixed, *kinds], elements, varied=frozenset(at + 2 for at in varied))
 
     dead = call.service.begin() if most == 0 else None
-    settled = Settled(call, body, initial, 1, run, own)
+    settled = Settled(call, body, initial, contents, (2, 1), run, iteration)
     if dead is not None:
         call.service.undo(dead)
-        unchanged = [None if kind is None else Fact(kind, call.known(at + 2)) for at, kind in enumerate(initial)]
+        unchanged = [
+            None if kind is None else Fact(kind, known) for kind, known in zip(initial, contents, strict=True)
+        ]
         stacked = [settled.stacked(fact, 0, 0) for fact in settled.outs[1 + states :]]
         return (*unchanged, *[None if kind is None else Fact(kind) for kind in stacked])
     exact = begins is True and most is not None and is_true(settled.outs[0])
@@ -105,12 +108,10 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
         length = call.fresh("trips")
         if most is not None:
             call.scope.note_at_least(most, length)
-    certain = exact and call.scope.is_positive(length)
     results: list[Fact | None] = []
     for at in range(states):
         kind = settled.outcome(at, length, exact)
-        content = settled.content(at, call.known(at + 2), certain)
-        results.append(None if kind is None else Fact(kind, content))
+        results.append(None if kind is None else Fact(kind, settled.content(at, length, exact)))
     for fact in settled.outs[1 + states :]:
         stack = settled.stacked(fact, 0, length)
         results.append(None if stack is None else Fact(stack))

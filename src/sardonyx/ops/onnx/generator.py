@@ -35,10 +35,13 @@ def constant(call: Call) -> Type | Fact:
     """Return the type and the elements of whichever value attribute is given."""
     given = call.node.attrs.get("value")
     if given is not None:
-        tensor = given.value if given.kind is AttrKind.TENSOR and type(given) is Attr else call.tensor_attr("value")
+        tensor = given.content if type(given) is Attr and given.kind is AttrKind.TENSOR else call.tensor_attr("value")
         if tensor is not None:
             kind = TensorType(tensor.dtype or None, tensor.shape)
-            content = elements_of(tensor)
+            try:
+                content = read_elements(tensor)
+            except OnnxError:  # its bytes cannot be read
+                return kind
             return kind if content is None else Fact(kind, content)
     sparse = call.attr("sparse_value", AttrKind.SPARSE_TENSOR, None)
     if sparse is not None:

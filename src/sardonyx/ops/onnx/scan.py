@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from sardonyx.dims import Dim
     from sardonyx.ir.graph import Graph
-    from sardonyx.ir.types import Type
-    from sardonyx.ops.call import Call
+    from sardonyx.ir.types import Shape, Type
+    from sardonyx.ops.call import Call, Content
 
 rules = Rules("")
 
@@ -46,8 +46,10 @@ def scan8(call: Call) -> tuple[Fact | None, ...]:
         batch = call.fresh("batch")
     if length is None:
         length = call.fresh("trips")
-    settled = settle(call, body, initial, elements)
+    settled = settle(call, body, initial, [None] * states, elements)
     certain = call.scope.is_positive(length) and call.scope.is_positive(batch)
+    if certain and not call.has(0):  # with lengths of their own, the parts of a batch may take fewer steps
+        check_states(call, settled, length)
     results: list[Fact | None] = []
     for at in range(states):
         state = settled.outcome(at, length, True) if certain else joined(settled, at)
@@ -98,13 +100,12 @@ def scan(call: Call) -> tuple[Fact | None, ...]:
         elements.append(kind.with_shape(kind.shape[:axis] + kind.shape[axis + 1 :]))
     if length is None:
         length = call.fresh("trips")
-    settled = settle(call, body, initial, elements)
+    settled = settle(call, body, initial, [call.known(at) for at in range(states)], elements)
+    check_states(call, settled, length)
     results: list[Fact | None] = []
-    certain = call.scope.is_positive(length)
     for at in range(states):
         state = settled.outcome(at, length, True)
-        content = settled.content(at, call.known(at), certain)
-        results.append(None if state is None else Fact(state, content))
+        results.append(None if state is None else Fact(state, settled.content(at, length, True)))
     for fact, axis in zip(settled.outs[states:], out_axes, strict=True):
         inner = None if fact is None else fact.type
         if isinstance(inner, TensorType) and inner.shape is not None:
@@ -161,10 +162,51 @@ def shared(call: Call, one: Dim | None, other: Dim, what: str) -> Dim:
     return other if isinstance(other, int) and not isinstance(one, int) else one
 
 
-def settle(call: Call, body: Graph, initial: list[Type | None], elements: list[Type | None]) -> Settled:
+def settle(
+    call: Call,
+    body: Graph,
+    initial: list[Type | None],
+    contents: list[Content | None],
+    elements: list[Type | None],
+) -> Settled:
     """Find the types of the states."""
 
-    def run(kinds: list[Type | None], varied: Set[int]) -> list[Fact | None]:
-        return call.run_body(body, [*kinds, *elements], varied=varied)
+    def run(kinds: list[Type | None], known: list[Content | None], varied: Set[int]) -> list[Fact | None]:
+        return call.run_body(body, [*kinds, *elements], known, varied=varied)
 
-    return Settled(call, body, initial, 0, run)
+    return Settled(call, body, initial, contents, (0, 0), run)
+
+
+def check_states(call: Call, settled: Settled, length: Dim) -> None:
+    """Refuse a body that gives a state another shape, where it provably runs more than once; else warn of it.
+
+    The operator wants the same shape in each iteration. A runtime gives the result of the only iteration the shape that
+    it has, and that of the first of several the place of the state before it.
+    """
+    often = call.scope.at_least(length, 2)
+    for at, kind in enumerate(settled.initial):
+        fact = settled.once[at] if at < len(settled.once) else None
+        out = None if fact is None else fact.type
+        if not isinstance(kind, TensorType) or not isinstance(out, TensorType):
+            continue
+        found = changed(call, kind.shape, out.shape)
+        if found is None:
+            continue
+        code, message = found
+        message = f"state {at} {message} after an iteration"
+        if often:
+            call.fail(code, message, hint="a Loop may change the shapes of its states, a Scan must not")
+        if often is None:
+            call.warn(code, f"{message}, so that a second one does not run")
+
+
+def changed(call: Call, before: Shape | None, after: Shape | None) -> tuple[str, str] | None:
+    """Return a code and words for how two shapes are different for all sizes, None when they may be alike."""
+    if before is None or after is None:
+        return None
+    if len(before) != len(after):
+        return "rank-mismatch", f"has {len(before)} dims, and {len(after)}"
+    for axis, (one, other) in enumerate(zip(before, after, strict=True)):
+        if call.scope.equal(one, other) is False:
+            return "dim-mismatch", f"is {one} on axis {axis}, and {other}"
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sardonyx.dims import Expr, TooLarge
-from sardonyx.ir.types import DType, TensorType
+from sardonyx.ir.types import DType, OptionalType, TensorType
 from sardonyx.ops.call import INTEGERS, MOST_ELEMENTS, Fact
 from sardonyx.ops.common import axes as axis_lists
 from sardonyx.ops.common.broadcast import broadcast
@@ -80,6 +80,8 @@ def size(call: Call) -> TensorType | Fact:
 def identity(call: Call) -> Type | Fact:
     """Return what the input is, of whatever kind."""
     kind = call.any(0)
+    if isinstance(kind, OptionalType):
+        return Fact(kind, call.known(0))
     if not isinstance(kind, TensorType) or count_of(kind.shape) is None:
         return kind
     # unknown elements that may be sizes get their symbols here, so that the copy has the same ones
@@ -183,11 +185,10 @@ def target_dim(call: Call, source: Shape | None, at: int, one: Element, keeps_ze
         if not isinstance(simpler, Expr):
             return target_dim(call, source, at, simpler, keeps_zero, has_rest)
         one = simpler
-    low = scope.lower(one)
-    if not has_rest and (low is None or low < 0):
-        return None
-    if low is not None and low >= 1:
+    if scope.reaches(one, 1):
         return one
+    if not has_rest and not scope.reaches(one, 0):
+        return None
     if keeps_zero:
         return one
     if source is None:
