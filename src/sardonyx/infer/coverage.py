@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from sardonyx.ir.types import TensorType
+from sardonyx.ir.types import MapType, OptionalType, SequenceType, TensorType
 from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set
+
+    from sardonyx.dims import Dim, Symbol
     from sardonyx.infer.frames import Frame
     from sardonyx.infer.inference import Inference
     from sardonyx.ir.graph import Value
+    from sardonyx.ir.types import Type
 
 
 @record
@@ -19,13 +23,13 @@ class Coverage:
     values: int
     """Values there are."""
     typed: int
-    """Values whose kind and element type is known."""
+    """Values whose kind and element type is known, down to the tensors that they are made of."""
     ranked: int
-    """Values whose rank is known, too; of those that are no tensors, all that are typed."""
+    """Values whose rank is known, too; of sequences, optionals and maps that of all that they are made of."""
     expressed: int
-    """Ranked values each of whose dims is a number or written in the names that the model's inputs declare."""
+    """Ranked values each of whose dims and lengths is a number or written in names that the model's inputs declare."""
     dims: int
-    """Dims of all ranked tensors."""
+    """Dims and lengths of all ranked values."""
     known: int
     """Dims that are numbers or written in declared names."""
     distinct: int
@@ -54,7 +58,13 @@ def cover(inference: Inference) -> Coverage:
     values = typed = ranked = expressed = dims = known = 0
     distinct: dict[object, None] = {}
     unknown: list[tuple[str, str]] = []
-    named = {symbol for dim in inference.engine.scope.input_dims if not isinstance(dim, int) for symbol in dim.symbols}
+    named = {
+        symbol
+        for dim in inference.engine.scope.input_dims
+        if not isinstance(dim, int)
+        for symbol in dim.symbols
+        if not symbol.anonymous
+    }
     waiting = [main_frame(inference)]
     while waiting:
         frame = waiting.pop()
@@ -62,31 +72,62 @@ def cover(inference: Inference) -> Coverage:
         for value in frame.graph.values:
             values += 1
             kind = frame.type(value)
-            if kind is None or (isinstance(kind, TensorType) and kind.dtype is None):
-                unknown.append((label(frame, value), "" if kind is None else str(kind)))
-                continue
-            typed += 1
-            if isinstance(kind, TensorType):
-                if kind.shape is None:
-                    unknown.append((label(frame, value), str(kind)))
-                    continue
-                dims += len(kind.shape)
-                clear = 0
-                for dim in kind.shape:
-                    if isinstance(dim, int):
-                        clear += 1
-                    elif all(symbol in named and not symbol.anonymous for symbol in dim.symbols):
-                        clear += 1
-                        distinct[dim] = None
-                known += clear
-                if clear < len(kind.shape):
-                    unknown.append((label(frame, value), str(kind)))
-                else:
-                    expressed += 1
-            else:
+            parts = Parts(kind, frame.content(value) == (False,) if isinstance(kind, OptionalType) else False)
+            clear = 0
+            if parts.typed:
+                typed += 1
+                if parts.ranked:
+                    ranked += 1
+                    dims += len(parts.dims)
+                    clear = sum(is_clear(dim, named) for dim in parts.dims)
+                    known += clear
+                    distinct.update(
+                        {dim: None for dim in parts.dims if not isinstance(dim, int) and is_clear(dim, named)}
+                    )
+            if parts.ranked and clear == len(parts.dims):
                 expressed += 1
-            ranked += 1
+            else:
+                unknown.append((label(frame, value), "" if kind is None else str(kind)))
     return Coverage(values, typed, ranked, expressed, dims, known, len(distinct), tuple(unknown))
+
+
+class Parts:
+    """What a type is made of: whether all of it has an element type and a rank, and the dims and lengths in it."""
+
+    def __init__(self, kind: Type | None, is_empty: bool) -> None:
+        self.typed = self.ranked = True
+        self.dims: list[Dim | None] = []
+        waiting: list[tuple[Type | None, bool]] = [(kind, is_empty)]
+        while waiting:
+            part, is_empty = waiting.pop()
+            if part is None:
+                self.typed = False
+            elif isinstance(part, TensorType):
+                self.typed = self.typed and part.dtype is not None
+                if part.shape is not None:
+                    self.dims += part.shape if not is_empty else ()
+                elif not is_empty:
+                    self.ranked = False
+            elif isinstance(part, SequenceType):
+                if part.elements:
+                    waiting += [(one, is_empty) for one in part.elements]
+                else:  # the elements of an empty sequence have no shape to know
+                    waiting.append((part.elem, is_empty or part.elements is not None or part.length == 0))
+                    if not is_empty and part.elements is None:
+                        self.dims.append(part.length)
+            elif isinstance(part, OptionalType):
+                waiting.append((part.elem, is_empty))
+            elif isinstance(part, MapType):
+                self.typed = self.typed and part.key is not None
+                waiting.append((part.value, is_empty))
+        self.ranked = self.ranked and self.typed
+
+
+def is_clear(dim: Dim | None, named: Set[Symbol]) -> bool:
+    """Whether a dim or length is a number or written in declared names."""
+    if dim is None or isinstance(dim, int):
+        return dim is not None
+    return all(symbol in named for symbol in dim.symbols)
 
 
 def label(frame: Frame, value: Value) -> str:
