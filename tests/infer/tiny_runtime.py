@@ -206,7 +206,11 @@ def scan(run, inputs, attrs):
         ]
         results = run("body", body, dict(zip(body.inputs, [*states, *slices], strict=True)))
         rows.append(results[len(states) :])
-        states = results[: len(states)]
+        before, states = states, results[: len(states)]
+        if length > 1 and [getattr(one, "shape", None) for one in before] != [
+            getattr(one, "shape", None) for one in states
+        ]:
+            raise DoesNotRun("a state of a Scan changes its shape")
     returned = len(body.outputs) - len(states)
     out_axes = attrs.get("scan_output_axes", [0] * returned)
     out_back = attrs.get("scan_output_directions", [0] * returned)

@@ -200,6 +200,74 @@ def test_the_number_of_the_iteration_is_a_value():
     assert shown(text, "z") == "tensor(float)[3, 1, 4]"
 
 
+@pytest.mark.parametrize(
+    ("step", "m", "start", "sizes"),
+    [
+        ("t = Identity (i)", "three", "one", "2"),  # what it is in the last of the three
+        ("t = Add (i, one)", "three", "one", "3"),
+        ("t = Add (s, two)", "three", "one", "7"),
+        ("t = Add (s, step)", "three", "one", "3*{step} + 1"),
+        ("t = Identity (s)", "m", "one", "1"),
+        ("t = Add (i, one)", "rows", "none", "a"),  # right even without any iteration
+        ("t = Add (s, two)", "rows", "one", "2*a + 1"),
+        ("t = Identity (i)", "rows", "one", None),  # a - 1, or 1 when there is none
+        ("t = Mul (s, two)", "three", "one", None),
+        ("t = Add (s, i)", "three", "one", None),
+    ],
+)
+def test_a_number_that_an_iteration_makes_is_known_after_the_loop(step, m, start, sizes):
+    inference = infer(
+        f"""g (int64 m, int64 step, float[a, 4] x) => (y)
+            <bool go = {{1}}, int64 three = {{3}}, int64 one = {{1}}, int64 two = {{2}}, int64 none = {{0}}> {{
+            dims = Shape <start = 0, end = 1> (x)
+            rows = Squeeze (dims)
+            n = Loop ({m}, go, {start}) <body = b (int64 i, bool c, s) => (d, t) {{ d = Identity (c)  {step} }}>
+            k = Reshape (n, flat)
+            y = ConstantOfShape (k)
+            z = Range (none, step, one)
+        }}""".replace("int64 two", "int64[1] flat = {1}, int64 two")
+    )
+    known = types(inference)
+    if sizes is None:
+        assert re.fullmatch(r"tensor\(float\)\[_\w+\]", known["y"])
+    else:
+        step_symbol = re.search(r"_\w+", known["z"])[0] if "{step}" in sizes else ""
+        assert known["y"] == f"tensor(float)[{sizes.format(step=step_symbol)}]"
+
+
+def test_a_number_of_a_loop_that_may_end_early_is_not_known():
+    text = """g (float[a] x, bool go) => (y) <int64 three = {3}, int64 one = {1}, int64[1] flat = {1}> {
+        n = Loop (three, go, one) <body = b (int64 i, bool c, s) => (d, t) {
+            d = Less (i, one)
+            t = Add (s, one)
+        }>
+        k = Reshape (n, flat)
+        y = ConstantOfShape (k)
+    }"""
+    assert re.fullmatch(r"tensor\(float\)\[_\w+\]", shown(text, "y"))
+
+
+def test_a_number_that_would_wrap_around_is_not_known():
+    text = """g (float[a] x) => (k) <bool go = {1}, int64 most = {200}, uint8 one = {1}, uint8 start = {100}> {
+        n = Loop (most, go, start) <body = b (int64 i, bool c, s) => (d, t) { d = Identity (c)  t = Add (s, one) }>
+        k = Cast <to = 7> (n)
+    }"""
+    inference = infer(text)
+    (content,) = inference.frame().content(inference.model.graph.outputs[0]) or (None,)
+    assert not isinstance(content, int)
+
+
+@pytest.mark.parametrize(
+    ("step", "kept"), [("t = Identity (s)", True), ("t = Not (s)", False), ("t = Identity (w)", False)]
+)
+def test_a_bool_that_every_iteration_leaves_as_it_is_stays_known(step, kept):
+    text = f"""g (int64 m, float[a, 4] x, bool w) => (y) <bool go = {{1}}> {{
+        f = Loop (m, go, go) <body = b (int64 i, bool c, s) => (d, t) {{ d = Identity (c)  {step} }}>
+        y = If (f) <then_branch = t () => (p) {{ p = Relu (x) }}, else_branch = e () => (q) {{ q = ReduceSum <keepdims = 0> (x) }}>
+    }}"""
+    assert shown(text, "y") == ("tensor(float)[a, 4]" if kept else "tensor(float)")
+
+
 def test_loops_nest_and_see_values_of_every_level():
     inference = infer(
         """g (int64 m, float[a, 4] x, float[b] y) => (z) <bool go = {1}, int64 two = {2}, int64 three = {3}> {
@@ -322,6 +390,57 @@ def test_states_come_out_as_they_go_in_or_join():
     inference = infer(grown)
     assert types(inference)["last"] == "tensor(float)[h + h*t]"
     assert "_carried" in types(inference, (0, "body"))["s1"]
+
+
+@pytest.mark.parametrize(
+    ("length", "body", "severity", "message"),
+    [
+        (3, "s2 = Concat <axis = 0> (s1, s1)", "error", "state 0 is 2 on axis 0, and 4 after an iteration"),
+        (3, "s2 = Unsqueeze (s1, at)", "error", "state 0 has 1 dims, and 2 after an iteration"),
+        (
+            "t",
+            "s2 = Concat <axis = 0> (s1, s1)",
+            "warning",
+            "state 0 is 2 on axis 0, and 4 after an iteration, so that a second one does not run",
+        ),
+        (1, "s2 = Concat <axis = 0> (s1, s1)", None, None),
+        (0, "s2 = Concat <axis = 0> (s1, s1)", None, None),
+        (3, "s2 = Concat <axis = 0> (s1, e)", None, None),  # e may be empty
+        (3, "s2 = Relu (s1)", None, None),
+    ],
+)
+def test_a_state_that_changes_its_shape_is_refused(length, body, severity, message):
+    inference = infer(
+        scan(
+            f"{body} f = Neg (e)",
+            "last, y",
+            attrs="num_scan_inputs = 1, ",
+            inputs="s, x",
+            head=f"float[2] s, float[{length}, h] x",
+            formals="s1, e",
+            returned="s2, f",
+        ).replace("body = b (s1, e) => (s2, f)", "body = b (s1, e) => (s2, f) <int64[1] at = {0}>")
+    )
+    assert [(one.severity, one.message) for one in inference.issues] == ([(severity, message)] if severity else [])
+    if severity is None and length:
+        assert "y" in types(inference)
+
+
+def test_no_runtime_lets_a_state_change_its_shape_twice():
+    runtime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onnx")
+    import numpy as np
+
+    text = """<ir_version: 9, opset_import: ["" : 18]>
+    g (float[a] s, float[L] x) => (last, y) {
+        last, y = Scan <num_scan_inputs = 1, body = b (s1, e) => (s2, f) { s2 = Concat <axis = 0> (s1, s1) f = Neg (e) }>
+            (s, x)
+    }"""
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    session = runtime.InferenceSession(onnx.parser.parse_model(text).SerializeToString(), options)
+    with pytest.raises(Exception, match="while running Scan node"):
+        session.run(None, {"s": np.ones(2, np.float32), "x": np.ones(3, np.float32)})
 
 
 def test_the_form_of_opset_8_has_a_batch_axis():

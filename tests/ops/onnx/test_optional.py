@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sardonyx.ir.attrs import Attr, AttrKind
 from sardonyx.ir.types import DType, SequenceType, TensorType
 from tests.infer.models import codes, infer, shown
@@ -42,6 +44,73 @@ def test_whether_something_is_there_decides_a_branch():
             else_branch = e () => (q) {{ q = Constant <value_floats = [1.0, 2.0]> () }}>
     }}"""
     assert shown(text.format(given="(x)"), "y") == "tensor(float)[a]"
+
+
+FUNCTIONS = """
+    <domain: "my", opset_import: ["" : 21]> wrap (w) => (v) { v = Optional (w) }
+    <domain: "my", opset_import: ["" : 21]> pass (w) => (v) { v = Identity (w) }
+    <domain: "my", opset_import: ["" : 21]> ask (w, x) => (y) {
+        h = OptionalHasElement (w)
+        y = If (h) <then_branch = t () => (p) { p = Relu (x) },
+            else_branch = e () => (q) { q = ReduceSum <keepdims = 0> (x) }>
+    }"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "known"),
+    [
+        ("u = Optional (x)  o = Identity (u)", True),
+        ("o = my.wrap (x)", True),
+        ("u = Optional (x)  o = my.pass (u)", True),
+        (
+            """o = If (c) <then_branch = a () => (r) { r = Optional (x) },
+            else_branch = b () => (s) { z = Neg (x)  s = Optional (z) }>""",
+            True,
+        ),
+        (
+            """o = If (c) <then_branch = a () => (r) { r = Optional (x) },
+            else_branch = b () => (s) { s = Identity (given) }>""",
+            False,
+        ),
+        (
+            """u = Optional (x)
+            o = Loop (m, "", u) <body = l (int64 i, bool g, s) => (g2, s2) { g2 = Identity (g)  s2 = Identity (s) }>""",
+            True,
+        ),
+        (
+            """u = Optional (x)
+            o = Loop (m, "", u) <body = l (int64 i, bool g, s) => (g2, s2) { g2 = Identity (g)  s2 = Optional (x) }>""",
+            True,
+        ),
+        (
+            """u = Optional (x)
+            o = Loop (m, "", u) <body = l (int64 i, bool g, s) => (g2, given) { g2 = Identity (g) }>""",
+            False,
+        ),
+        (
+            """u = Optional (x)
+            o = Loop (m, "", u) <body = l (int64 i, bool g, s) => (g2, s2) {
+                g2 = Identity (g)
+                s2 = If (c) <then_branch = a () => (r) { r = Identity (s) },
+                    else_branch = b () => (k) { k = Identity (given) }>
+            }>""",
+            False,
+        ),
+    ],
+)
+def test_whether_something_is_there_passes_through(steps, known):
+    text = f"""g (float[a] x, bool c, int64 m, optional(float[a]) given) => (y) {{
+        {steps}
+        h = OptionalHasElement (o)
+        y = If (h) <then_branch = t () => (p) {{ p = Relu (x) }},
+            else_branch = e () => (q) {{ q = ReduceSum <keepdims = 0> (x) }}>
+    }} {FUNCTIONS}"""
+    assert shown(text, "y") == ("tensor(float)[a]" if known else "tensor(float)")
+
+
+def test_a_function_asks_whether_its_input_is_there():
+    text = "g (float[a] x, optional(float[a]) given) => (y, z) { u = Optional (x)  y = my.ask (u, x)  z = my.ask (given, x) }"
+    assert shown(text + FUNCTIONS, "y", "z") == ["tensor(float)[a]", "tensor(float)"]
 
 
 def test_an_empty_optional_has_nothing_to_get():

@@ -224,28 +224,41 @@ class Settled:
         """Return an element after the loop, from that before it, and before and after one iteration."""
         certain = exact and self.scope.is_positive(trips)
         if not is_own(after, self.renewal):
-            return after if certain or same(before, after) else self.between(before, after, dtype)
-        if dtype not in INTEGERS or dtype is None or not isinstance(after, Expr):
+            return after if certain or same(before, after) else self.between(before, after, dtype, False)
+        if dtype is None or dtype not in INTEGERS or not isinstance(after, Expr):
             return None
-        known = isinstance(before, (int, Expr))
+        known = before if isinstance(before, (int, Expr)) else None
         try:
-            if known and isinstance(during, (int, Expr)):
-                step = after - during
-                if isinstance(step, int) or not any(self.renewal.is_old(symbol) for symbol in step.symbols):
-                    if step == 0:
-                        return before
-                    if exact:
-                        return fit(self.call, before + step * trips, dtype)  # type: ignore[operator]
-            own = [symbol for symbol in after.symbols if self.renewal.is_old(symbol)]
-            if exact and self.iteration is not None and own == [self.iteration]:
-                # without an iteration it is what was there before, which may be what the formula says of that
-                if certain or (known and same(self.scope.substitute(after, {self.iteration: -1}), before)):
-                    return fit(self.call, self.scope.substitute(after, {self.iteration: trips - 1}), dtype)
+            found = None
+            if known is not None and isinstance(during, (int, Expr)):
+                found = self.stepped(known, after - during, trips, exact)
+            if found is None and exact:
+                found = self.last(known, after, trips, certain)
+            if found is not None:
+                return fit(self.call, found, dtype)
         except (TooLarge, ValueError, ZeroDivisionError):
             pass
         return self.between(before, after, dtype, certain)
 
-    def between(self, before: Element, after: Element, dtype: DType | None, certain: bool = False) -> Element:
+    def stepped(self, before: Dim, step: Dim, trips: Dim, exact: bool) -> Dim | None:
+        """Return an element to which each iteration adds the same."""
+        if not isinstance(step, int) and any(self.renewal.is_old(symbol) for symbol in step.symbols):
+            return None
+        if step == 0:
+            return before
+        return before + step * trips if exact else None
+
+    def last(self, before: Dim | None, after: Expr, trips: Dim, certain: bool) -> Dim | None:
+        """Return an element that the number of the iteration decides, as the last iteration makes it."""
+        iteration = self.iteration
+        if iteration is None or [one for one in after.symbols if self.renewal.is_old(one)] != [iteration]:
+            return None
+        # without an iteration it is what was there before, which may be what the formula says of that
+        if certain or (before is not None and self.scope.substitute(after, {iteration: -1}) == before):
+            return self.scope.substitute(after, {iteration: trips - 1})
+        return None
+
+    def between(self, before: Element, after: Element, dtype: DType | None, certain: bool) -> Element:
         """Return an element that is one of two, or with `certain` the second, of which only the sign is known."""
         if dtype not in INTEGERS or not isinstance(after, (int, Expr)):
             return None

@@ -95,9 +95,7 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     settled = Settled(call, body, initial, contents, (2, 1), run, iteration)
     if dead is not None:
         call.service.undo(dead)
-        unchanged = [
-            None if kind is None else Fact(kind, known) for kind, known in zip(initial, contents, strict=True)
-        ]
+        unchanged = [None if kind is None else Fact(kind, known) for kind, known in zip(initial, contents, strict=True)]
         stacked = [settled.stacked(fact, 0, 0) for fact in settled.outs[1 + states :]]
         return (*unchanged, *[None if kind is None else Fact(kind) for kind in stacked])
     exact = begins is True and most is not None and is_true(settled.outs[0])
