@@ -263,7 +263,8 @@ def test_a_number_that_would_wrap_around_is_not_known():
 def test_a_bool_that_every_iteration_leaves_as_it_is_stays_known(step, kept):
     text = f"""g (int64 m, float[a, 4] x, bool w) => (y) <bool go = {{1}}> {{
         f = Loop (m, go, go) <body = b (int64 i, bool c, s) => (d, t) {{ d = Identity (c)  {step} }}>
-        y = If (f) <then_branch = t () => (p) {{ p = Relu (x) }}, else_branch = e () => (q) {{ q = ReduceSum <keepdims = 0> (x) }}>
+        y = If (f) <then_branch = t () => (p) {{ p = Relu (x) }},
+            else_branch = e () => (q) {{ q = ReduceSum <keepdims = 0> (x) }}>
     }}"""
     assert shown(text, "y") == ("tensor(float)[a, 4]" if kept else "tensor(float)")
 
@@ -433,8 +434,10 @@ def test_no_runtime_lets_a_state_change_its_shape_twice():
 
     text = """<ir_version: 9, opset_import: ["" : 18]>
     g (float[a] s, float[L] x) => (last, y) {
-        last, y = Scan <num_scan_inputs = 1, body = b (s1, e) => (s2, f) { s2 = Concat <axis = 0> (s1, s1) f = Neg (e) }>
-            (s, x)
+        last, y = Scan <num_scan_inputs = 1, body = b (s1, e) => (s2, f) {
+            s2 = Concat <axis = 0> (s1, s1)
+            f = Neg (e)
+        }> (s, x)
     }"""
     options = runtime.SessionOptions()
     options.log_severity_level = 4

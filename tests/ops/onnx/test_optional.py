@@ -109,7 +109,11 @@ def test_whether_something_is_there_passes_through(steps, known):
 
 
 def test_a_function_asks_whether_its_input_is_there():
-    text = "g (float[a] x, optional(float[a]) given) => (y, z) { u = Optional (x)  y = my.ask (u, x)  z = my.ask (given, x) }"
+    text = """g (float[a] x, optional(float[a]) given) => (y, z) {
+        u = Optional (x)
+        y = my.ask (u, x)
+        z = my.ask (given, x)
+    }"""
     assert shown(text + FUNCTIONS, "y", "z") == ["tensor(float)[a]", "tensor(float)"]
 
 
