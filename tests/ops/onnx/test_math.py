@@ -26,6 +26,8 @@ def test_functions_of_one_tensor_keep_its_type():
     case("Sigmoid", "f16", "f16", opset=6)
     case("Clip", "f32[b,4]", "f32[b,4]", opset=6, min=0.0)
     case("PRelu", "f32[b,4] f32[4]", "f32[b,4]")
+    fails("PRelu", "f32[b,1] f32[4]", "dim-mismatch")
+    fails("PRelu", "f32[4] f32[3,1]", "rank-mismatch")
 
 
 def test_arithmetic_broadcasts():

@@ -40,6 +40,14 @@ def test_determinants():
     fails("Det", "f32[2]", "rank-mismatch")
 
 
+def test_einsum_does_not_know_a_letter_that_is_1_beside_an_unknown_rank():
+    case("Einsum", "f32[a,1] f32", "f32[a,?,?]", equation="ij,jk->ijk")
+    case("Einsum", "f32 f32[b,1,3]", "f32[?,?,3]", equation="bij,bjk->bik")
+    case("Einsum", "f32[2,0] f32", "f32[0,?]", equation="ij,jk->jk")
+    case("Einsum", "f32[2,a] f32", "f32[?,?]", equation="ij,jk->jk")
+    case("Einsum", "f32[2,a] f32", "f32[a,?]", equation="ij,jk->jk", least={"a": 2})
+
+
 def test_einsum_follows_its_letters():
     case("Einsum", "f32[b,i,j] f32[b,j,k]", "f32[b,i,k]", equation="bij,bjk->bik")
     case("Einsum", "f32[b,i,j] f32[b,j,k]", "f32[i,k]", equation="bij, bjk")
@@ -48,6 +56,7 @@ def test_einsum_follows_its_letters():
     case("Einsum", "f32[2,3] f32[3,4]", "f32[4,2]", equation="ij,jk->ki")
     case("Einsum", "f32 f32[3,4]", "f32[?,4]", equation="ij,jk->ik")
     case("Einsum", "f32[a,3]", "f32[3,a]", equation="ij->ji")
+    case("Einsum", "f32[2,1] f32[3,4]", "f32[2,3,4]", equation="ij,jk->ijk")
     fails("Einsum", "f32[2,3] f32[4,5]", "dim-mismatch", equation="ij,jk->ik")
     fails("Einsum", "f32[2,3]", "bad-attribute", equation="ij,jk->ik")
     fails("Einsum", "f32[2,3]", "rank-mismatch", equation="ijk->i")

@@ -35,9 +35,16 @@ def test_axes_from_an_input():
 def test_axes_that_are_not_known():
     case("ReduceSum", "f32[b,s,4] i64[1]", "f32[?,?,?]")
     case("ReduceSum", "f32[b,s,4] i64[1]", "f32[?,?]", keepdims=0)
-    case("ReduceSum", "f32[b,s,4] i64[3]", "f32[]", keepdims=0)
+    case("ReduceSum", "f32[5] i64[2]", "f32[]", keepdims=0)
     case("ReduceSum", "f32[b,s,4] i64[n]", "f32", keepdims=0)
     case("ReduceSum", "f32[b,s,4] i64[0]", "f32[b,s,4]", noop_with_empty_axes=1)
+
+
+def test_an_axis_may_be_named_twice():
+    case("ReduceMax", "f32[2,3] i64[2]=[0,-2]", "f32[1,3]")
+    case("ReduceMax", "f32[2,3]", "f32[3]", opset=13, axes=[-2, 0], keepdims=0)
+    case("ReduceSum", "f32[b,s,4] i64[3]", "f32", keepdims=0)
+    case("ReduceSum", "f32[b,s,4] i64[3]", "f32[?,?,?]")
 
 
 def test_sizes_are_reduced():

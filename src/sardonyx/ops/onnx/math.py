@@ -297,8 +297,18 @@ def modulo(call: Call) -> TensorType | Fact:
 
 @rules("PRelu", since=1)
 def leaky(call: Call) -> TensorType:
-    """Return the type of X: the slope broadcasts to it in one direction only."""
-    return call.tensor(0)
+    """Return the type of X: the slope broadcasts to it in one direction only, whatever runtimes do beyond that."""
+    x, slope = call.tensor(0), call.peek(1)
+    if not isinstance(slope, TensorType) or not slope.shape or x.shape is None:
+        return x
+    start = len(x.shape) - len(slope.shape)
+    if start < 0:
+        call.fail("rank-mismatch", f"the slope has {len(slope.shape)} dims, more than the {len(x.shape)} of X")
+    for axis, other in enumerate(slope.shape, start):
+        mine = x.shape[axis]
+        if isinstance(mine, int) and isinstance(other, int) and other not in (1, mine):
+            call.fail("dim-mismatch", f"axis {axis} is {mine} in X but {other} in the slope, which must fit into X")
+    return x
 
 
 rules.add("Clip", 1, same_as_first)

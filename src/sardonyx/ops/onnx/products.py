@@ -100,7 +100,7 @@ def einsum(call: Call) -> TensorType:
         check_letters(call, before + after, equation)
         if kind.shape is None:
             for letter in before + after:
-                sizes.setdefault(letter, None)
+                sizes[letter] = unless_one(call, sizes.get(letter))
             if dots:
                 spread = None
             continue
@@ -111,7 +111,7 @@ def einsum(call: Call) -> TensorType:
             spread = broadcast(call, spread, kind.shape[len(before) : len(before) + inner])
         dims = [*kind.shape[: len(before)], *kind.shape[len(before) + inner :]]
         for letter, dim in zip(before + after, dims, strict=True):
-            sizes[letter] = join_letter(call, letter, sizes.get(letter), dim)
+            sizes[letter] = join_letter(call, sizes[letter], dim) if letter in sizes else dim
     dtype = next((kind.dtype for kind in kinds if kind.dtype is not None), None)
     if not arrow:
         once = sorted(letter for letter in sizes if left.count(letter) == 1)
@@ -134,10 +134,16 @@ def check_letters(call: Call, letters: str, equation: str) -> None:
         call.fail("bad-attribute", f"{equation!r} has {letters!r} where letters are expected", attr="equation")
 
 
-def join_letter(call: Call, letter: str, known: Dim | None, dim: Dim) -> Dim:
-    """Return the one size of a letter; a 1 broadcasts, as runtimes allow."""
-    if known is None or known is dim or known == 1:
-        return dim
-    if dim == 1:
-        return known
+def join_letter(call: Call, known: Dim | None, dim: Dim) -> Dim | None:
+    """Return the one size of a letter; a 1 broadcasts, as runtimes allow, also to a size that is not known."""
+    if known is None:
+        return unless_one(call, dim)
     return broadcast(call, (known,), (dim,))[0]  # type: ignore[index]
+
+
+def unless_one(call: Call, dim: Dim | None) -> Dim | None:
+    """Return a size that stays what it is beside one that is not known: it is never 1."""
+    if dim is None:
+        return None
+    low = call.scope.lower(dim)
+    return dim if dim == 0 or (low is not None and low > 1) else None

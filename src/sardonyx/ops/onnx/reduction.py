@@ -86,10 +86,9 @@ def reduction(fold: Fold | None, *, axes_from: str) -> Rule:
             chosen = (axes[0] % rank,)
         elif rank == 0 and all(axis in (0, -1) for axis in axes):  # runtimes take a scalar for a list of one
             chosen = ()
-        else:
-            chosen = axis_lists.normalized(
-                call, dict.fromkeys(axes), rank, "axes" if axes_from == "attribute" else None
-            )
+        else:  # runtimes take one axis named twice, in whichever way, for one
+            attr = "axes" if axes_from == "attribute" else None
+            chosen = tuple(dict.fromkeys([call.axis(axis, rank, attr=attr) for axis in axes]))
         kind = TensorType(data.dtype, reduced_shape(shape, chosen, keep))
         if fold is None or count_of(shape) is None:
             return kind
@@ -115,11 +114,13 @@ def without_axes(call: Call, data: TensorType, keep: int) -> TensorType:
             return data
         return data.with_shape((1,) * len(data.shape) if keep else ())
     rank = len(data.shape)
-    if count is not None and count >= rank:  # all of them, each once
+    if count is not None and rank < 2:
         return data.with_shape((1,) * rank if keep else ())
     if keep:
         return data.with_shape(dim if dim == 1 else call.fresh() for dim in data.shape)
-    return data.with_shape(None if count is None else [call.fresh() for _ in range(rank - count)])
+    if count != 1:  # one axis may be named twice
+        return data.with_shape(None)
+    return data.with_shape([call.fresh() for _ in range(rank - 1)])
 
 
 def reduced_content(
