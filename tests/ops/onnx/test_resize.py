@@ -46,6 +46,7 @@ def test_axes_that_are_not_chosen_keep_their_size():
     case("Resize", "f32[n,c,h,w] - f32[2]=[2.0,3.0]", "f32[n,c,3*h,2*w]", axes=[3, 2])
     case("Resize", "f32[n,c,h,w] - f32[2]", "f32[n,c,?,?]", axes=[3, 2])
     case("Resize", "f32 - f32[2]=[2.0,3.0]", "f32", axes=[3, 2])
+    case("Resize", "f32[n,4] - f32[2]=[2.0,3.0]", "f32[2*n,12]", axes=[])  # as runtimes read it
     fails("Resize", "f32[n,c,h,w] - f32[2]=[2.0,3.0]", "axis-twice", axes=[3, -1])
     fails("Resize", "f32[n,c,h,w] - f32[2]=[2.0,3.0]", "axis-out-of-range", axes=[3, 4])
 

@@ -45,6 +45,9 @@ def test_split_into_equal_parts():
     case("Split", "f32[6,4]", "f32[3,4] f32[3,4]", opset=13)
     case("Split", "f32[2*s,4]", "f32[s,4] f32[s,4]", opset=2)
     case("Split", "f32[7,4]", "f32[3,4] f32[3,4] f32[1,4]", num_outputs=3)
+    case("Split", "f32[6]", "f32[3] f32[3]", opset=11, split=[])  # as runtimes read it
+    case("Split", "f32[6] i64[0]=[]", "f32[3] f32[3]")
+    case("Split", "f32[6] i64[0]", "f32[3] f32[3]", opset=13)
     case("Split", "f32[4*s]", "f32[2*s] f32[2*s]", num_outputs=2)
     case("Split", "f32[s]", "f32[(s+1)//2] f32[s//2]", num_outputs=2)
     fails("Split", "f32[7]", "dim-mismatch", opset=13, outputs=2)

@@ -121,7 +121,7 @@ def resize(call: Call) -> TensorType:
     x = call.tensor(0)
     if x.shape == ():
         return x
-    axes = call.ints("axes", None)
+    axes = call.ints("axes", None) or None
     scale_count, size_count = length_of(call, 2), length_of(call, 3)
     if size_count == 0:
         if scale_count == 0:

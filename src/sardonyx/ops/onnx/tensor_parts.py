@@ -122,7 +122,7 @@ def joined_content(call: Call, shapes: Sequence[Shape], kind: TensorType, axis: 
 @rules("Split", since=1)
 def split_by_attribute(call: Call) -> tuple[TensorType | Fact, ...]:
     """Cut along `axis` into lengths given by an attribute (in opset 1 also an input), or equal ones."""
-    lengths: Content | None = call.ints("split", None)
+    lengths: Content | None = call.ints("split", None) or None  # no lengths are as good as none given
     if lengths is None and call.has(1):
         return cut(call, sizes_in(call, 1))
     return cut(call, lengths)
@@ -158,11 +158,11 @@ def split_in_chunks(call: Call) -> tuple[TensorType | Fact, ...]:
     return pieces(call, data, axis, [chunk] * (count - 1) + [last])
 
 
-def sizes_in(call: Call, at: int) -> Content:
-    """Return the lengths that an input holds, fresh sizes when they are not known."""
-    content = call.known(at)
-    if content is None:
-        content = call.content(at)
+def sizes_in(call: Call, at: int) -> Content | None:
+    """Return the lengths that an input holds, fresh sizes when they are not known; None when it is empty."""
+    content = call.content(at)
+    if content == ():  # runtimes take that for no input
+        return None
     if content is None or len(content) != call.outputs:
         if content is not None:
             call.fail("bad-input", f"{len(content)} lengths for {call.outputs} outputs")

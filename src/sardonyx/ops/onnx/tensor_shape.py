@@ -275,6 +275,8 @@ def squeeze(call: Call) -> TensorType | Fact:
     count = axis_lists.count_in(call, 1) if call.peek(1) is not None else None
     if data.shape is None or count is None:
         return data.with_shape(None)
+    if count == 0:
+        return squeezed(call, ())
     left = len(data.shape) - count
     if left < 0:
         call.fail("axis-out-of-range", f"{count} axes of a tensor of {len(data.shape)} dims")
