@@ -132,20 +132,20 @@ def test_an_unknown_element_is_the_same_one_in_every_call():
     assert "broadcast" not in found[0]
 
 
-def doubling(levels):
-    """Return functions that each call the previous one twice."""
-    text = '<domain: "my", opset_import: ["" : 21]> f0 (x) => (y) { y = Relu (x) }\n'
+def doubling(levels, between="m = Relu (h)", leaf="y = Relu (x)", more=""):
+    """Return functions that each call the previous one twice, with something between the two calls."""
+    text = f'<domain: "my", opset_import: ["" : 21]> f0 (x) => (y) {{ {leaf} }}\n'
     for at in range(1, levels):
         text += f"""<domain: "my", opset_import: ["" : 21, "my" : 1]> f{at} (x) => (y) {{
-            h = my.f{at - 1} (x)  y = my.f{at - 1} (h) }}\n"""
-    return HEAD + f"g (float[n] x) => (float[] y) {{ y = my.f{levels - 1} (x) }}\n{text}"
+            h = my.f{at - 1} (x)  {between}  y = my.f{at - 1} (m) }}\n"""
+    return HEAD + f"g (float[n] x) => (float[] y) {{ {more} y = my.f{levels - 1} (x) }}\n{text}"
 
 
 def test_thirty_functions_that_call_each_other_twice_take_thirty_activations():
     inference = infer(doubling(30))
     assert types(inference)["y"] == "tensor(float)[n]"
     assert inference.engine.frames == 30
-    assert inference.frame((0, None), (1, None), (0, None), (1, None)).types["y"] is not None
+    assert inference.frame((0, None), (2, None), (0, None), (2, None)).types["y"] is not None
 
 
 def test_a_chain_of_many_functions_needs_no_deep_stack():
@@ -161,6 +161,71 @@ def test_calls_beyond_the_limit_stay_unknown():
     assert codes(inference) == ["limit-exceeded"]
     assert inference.issues[0].hint == "raise Limits(max_frames=...) if you trust this model"
     assert types(inference)["y"] == "tensor(float)"  # as declared
+
+
+GROWING = {
+    "the second argument is the first result twice": {"between": "m = Concat <axis = 0> (h, h)"},
+    "the second argument is both argument and result": {"between": "m = Concat <axis = 0> (x, h)"},
+    "every result is longer than its argument": {"leaf": "y = Concat <axis = 0> (x, o)  o = Constant <value_float = 1.> ()"},
+    "every result has a size of its own": {"leaf": "c = Cast <to = 9> (x) y = Compress <axis = 0> (x, c)"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GROWING)
+def test_thirty_functions_whose_calls_are_all_different_end_soon_with_one_warning(kind):
+    inference = infer(doubling(30, **GROWING[kind], more="z = my.f3 (x)"))
+    assert codes(inference) == ["limit-exceeded"]
+    assert inference.issues[0].message == (
+        "a call of my::f29 comes to 1073741823 calls, too few of which are alike to walk no more than 100000; what is "
+        "left of it stays unknown"
+    )
+    assert inference.issues[0].hint == "raise Limits(max_frames=...) if you trust this model"
+    assert inference.engine.frames < 3000
+    assert types(inference)["y"] == "tensor(float)"  # as declared
+    assert inference.frame((0, None)).types["y"].shape is not None
+
+
+def test_what_comes_after_a_call_that_was_given_up_is_inferred():
+    growing = doubling(30, **GROWING["the second argument is the first result twice"])
+    inference = infer(growing.replace("y = my.f29 (x)", "a = my.f29 (x)  b = my.f29 (x)  y = my.f2 (x)"))
+    assert codes(inference) == ["limit-exceeded"]
+    assert inference.engine.frames < 3000  # the second call repeats what the first one came to
+    assert types(inference)["y"] == "tensor(float)[8*n]"
+    assert "a" not in types(inference)
+    assert "b" not in types(inference)
+
+
+@pytest.mark.parametrize("kind", GROWING)
+def test_many_different_calls_within_the_limit_are_all_walked(kind):
+    inference = infer(doubling(12, **{**GROWING[kind], "between": "m = Relu (h)"}))
+    assert not codes(inference)
+    assert inference.engine.frames <= 4095
+
+
+def test_different_calls_before_many_equal_ones_are_no_reason_to_give_up():
+    more = "x0 = Identity (x)\n" + "".join(
+        f"x{at + 1} = Concat <axis = 0> (x{at}, x)  y{at} = my.f0 (x{at})\n" for at in range(1500)
+    )
+    inference = infer(doubling(40, more=more))
+    assert not codes(inference)
+    assert types(inference)["y"] == "tensor(float)[n]"
+
+
+def test_a_long_way_down_to_equal_calls_is_no_reason_to_give_up():
+    inference = infer(doubling(2500))
+    assert not codes(inference)
+    assert inference.engine.frames == 2500
+    assert types(inference)["y"] == "tensor(float)[n]"
+
+
+def test_as_many_calls_are_walked_as_the_limit_allows():
+    text = doubling(13, between="m = Concat <axis = 0> (x, h)", leaf="y = Concat <axis = 0> (x, x)")
+    inference = infer(text, limits=sx.Limits(max_frames=8191))
+    assert not [issue for issue in inference.issues if issue.code == "limit-exceeded"]
+    inference = infer(text, limits=sx.Limits(max_frames=None))
+    assert not [issue for issue in inference.issues if issue.code == "limit-exceeded"]
+    inference = infer(text, limits=sx.Limits(max_frames=1000))
+    assert [issue.code for issue in inference.issues if issue.code == "limit-exceeded"] == ["limit-exceeded"]
 
 
 def test_functions_that_call_each_other_in_bodies_end_too():

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
     from sardonyx.dims import Dim, Symbol
+    from sardonyx.infer.functions import Plan
     from sardonyx.infer.signed import Checks
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
@@ -71,6 +72,7 @@ class Activation:
 
     __slots__ = (
         "absent",
+        "before",
         "borrowed",
         "bound",
         "call",
@@ -79,12 +81,13 @@ class Activation:
         "constants",
         "contents",
         "foreign",
-        "function",
+        "key",
         "level",
         "mark",
         "needed",
         "opsets",
         "passed",
+        "plan",
         "start",
         "types",
     )  # fmt: skip
@@ -102,7 +105,10 @@ class Activation:
         self.calls: dict[Node, Called] = {}
         """The calls of functions made here, those in bodies included, as they were made last."""
         # Of a call of a function:
-        self.function: Function | None = None
+        self.plan: Plan | None = None
+        """What it shares with the other calls of its function; None where this is no call."""
+        self.key: object = None
+        """What calls like it share with it."""
         self.bound: Mapping[str, Attr] = {}
         """The function's attributes, defaults included."""
         self.absent: Set[Value] = frozenset()
@@ -118,6 +124,9 @@ class Activation:
         self.mark = 0
         """Number of the first anonymous symbol that the call made."""
         self.start: tuple[int, int, int] = (0, 0, 0)
+        """Issues, assumptions and constraints that were noted before it."""
+        self.before: tuple[int, int, int] = (0, 0, 0)
+        """What was counted before it: walks of functions again, calls that others saved, what was left out."""
 
 
 @record
@@ -126,7 +135,6 @@ class Called:
 
     activation: Activation
     renamed: Mapping[Symbol, Dim]
-    level: Level
 
 
 class Opsets:

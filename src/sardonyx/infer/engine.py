@@ -14,6 +14,7 @@ from sardonyx.errors import Issue, OnnxError, Place, node_label
 from sardonyx.infer import functions
 from sardonyx.infer.activation import Activation, Entry, Level, Opsets, attribute_of
 from sardonyx.infer.blur import blurred
+from sardonyx.infer.callsites import CallSites
 from sardonyx.infer.merge import claims_of, merge
 from sardonyx.infer.resolve import resolve
 from sardonyx.infer.scope import InferenceScope
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from sardonyx.dims import Dim, Symbol
     from sardonyx.infer.events import Log
-    from sardonyx.infer.functions import Outcome
+    from sardonyx.infer.functions import Outcome, Plan
     from sardonyx.infer.signed import Checks
     from sardonyx.ir.graph import Function, Graph, Model, Node, Value
     from sardonyx.ir.types import Type
@@ -81,15 +82,25 @@ class Engine:
         self.used: set[Dim] = set()
         """Declared names that were given to an anonymous symbol."""
         # Calls of functions:
-        self.active: dict[Function, None] = {}
-        self.opsets: dict[Function, Opsets] = {}
-        self.outcomes: dict[object, list[Outcome]] = {}
+        self.active: dict[Function, Activation] = {}
+        """The calls under way, outermost first."""
+        self.plans: dict[Function, Plan] = {}
+        self.sites = CallSites(model)
         self.made: list[Outcome] = []
         """Outcomes in the order in which they were reached, for `undo`."""
-        self.activations: dict[Function, list[Activation]] = {}
         self.frames = 0
         self.full = False
         self.depth = 0
+        self.again = 0
+        """Walks of functions that had been walked before."""
+        self.look = functions.LOOK
+        """How many of them there are when to look again whether the calls under way can end within the limit."""
+        self.left_out = 0
+        """Bodies and calls that were not walked, since there are too many."""
+        self.repeated = 0
+        """Calls that others inside a call saved, as if all had been walked."""
+        self.hopeless: Activation | None = None
+        """The call that cannot end within the limit, until what is left of it has been left out."""
         self.tentative = 0
         self.dead = 0
 
@@ -417,15 +428,18 @@ class Engine:
             content = self.content_of(value)
         return None if kind is None else Fact(kind, content)
 
-    def overfull(self) -> None:
-        """Report once that some bodies or calls were left out."""
+    def overfull(self, message: str | None = None) -> None:
+        """Leave out a body or a call; the first time, report it."""
+        self.left_out += 1
         if not self.full:
             self.full = True
-            if self.depth >= DEEPEST:
+            hint: str | None = "raise Limits(max_frames=...) if you trust this model"
+            if message is not None:
+                pass
+            elif self.depth >= DEEPEST:
                 message, hint = f"bodies and calls nest more than {DEEPEST} deep; what is deeper stays unknown", None
             else:
                 message = f"more than {self.limits.max_frames} bodies and calls were walked; the rest stays unknown"
-                hint = "raise Limits(max_frames=...) if you trust this model"
             self.issue("limit-exceeded", message, "warning", hint)
 
     # ------------------------------------------------------------------ passes that may turn out not to count

@@ -88,7 +88,7 @@ class Frame:
     def lender(self, value: Value) -> tuple[Frame, Value]:
         """Return what a formal input stands for, and where: equal calls may differ in elements that none asked for."""
         frame = self
-        while frame.activation.function is not None and value in frame.activation.borrowed:
+        while frame.activation.plan is not None and value in frame.activation.borrowed:
             while frame.level.attribute is not None and frame.parent is not None:
                 frame = frame.parent
             node, caller = frame.level.node, frame.parent
@@ -155,8 +155,8 @@ class Frame:
             if called is None:
                 return None
             renamed = {symbol: self.dim(dim) for symbol, dim in called.renamed.items()} if called.renamed else {}
-            level = called.activation.level if not called.renamed else called.level
-            return Frame(self.inference, Level(level.graph, self.level, node, index, None), called.activation, self,
+            graph = called.activation.level.graph
+            return Frame(self.inference, Level(graph, self.level, node, index, None), called.activation, self,
                          {**self.renamed, **renamed})  # fmt: skip
         foreign = self.activation.foreign.get((node, attribute))
         if foreign is not None:

@@ -9,10 +9,12 @@ made. The body may use the function's own opset imports, the model's count for t
 from __future__ import annotations
 
 from itertools import islice
+from types import MappingProxyType
 
 from sardonyx.dims import Expr
 from sardonyx.errors import Issue, OnnxError
 from sardonyx.infer.activation import Activation, Called, Level, Opsets
+from sardonyx.infer.callsites import HUGE
 from sardonyx.ir.attrs import AttrKind, AttrRef
 from sardonyx.ir.graph import canonical
 from sardonyx.ir.types import TensorType
@@ -23,13 +25,12 @@ from sardonyx.ops.common.join import Renewal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from sardonyx.dims import Dim
     from sardonyx.infer.engine import Engine, Spot
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
-    from sardonyx.ir.types import Type
     from sardonyx.ops.call import Content
 
     Answer = tuple[Fact | None, ...]
@@ -41,113 +42,204 @@ FEW = 64
 """Unknown elements of an input that get a symbol each, so that two calls with it see the same ones."""
 CHAIN = 8
 """Functions of a circle that a message names."""
+LOOK = 1024
+"""Walks of functions that were walked before, from one look at whether a call can end within the limit to the next."""
+NONE: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Plan:
+    """What the calls of one function share, and what came of them."""
+
+    __slots__ = ("activations", "attributed", "function", "graph", "inputs", "opsets", "outcomes", "outputs", "walked")
+
+    def __init__(self, engine: Engine, function: Function) -> None:
+        self.function = function
+        self.graph = graph = function.graph
+        self.inputs = len(graph.inputs)
+        self.outputs = len(graph.outputs)
+        self.attributed = bool(function.attributes or function.defaults)
+        imports = {canonical(domain): version for domain, version in engine.model.opset_imports.items()}
+        imports.update({canonical(domain): version for domain, version in function.opset_imports.items()})
+        self.opsets = Opsets(imports, {}, {})
+        """The imports in force in the body; what they resolve to is shared by its calls."""
+        self.outcomes: dict[object, list[Outcome]] = {}
+        """What calls came to, by what calls must share, elements of inputs aside."""
+        self.activations: list[Activation] = []
+        """Those of the calls that were walked."""
+        self.walked = False
+        """Whether a call was walked, or is being walked."""
 
 
 class Outcome:
     """What one call came to, for calls like it."""
 
-    __slots__ = ("activation", "answer", "effects", "last", "level", "needed", "undone")
+    __slots__ = ("answer", "called", "effects", "last", "needed", "undone")
 
-    def __init__(self, activation: Activation, answer: Answer, last: int) -> None:
-        self.activation = activation
+    def __init__(self, called: Called, answer: Answer, last: int) -> None:
+        self.called = called
         self.answer = answer
         self.last = last
         """Number after that of the last anonymous symbol that the call made."""
-        self.needed: dict[int, Content | None] = {}
+        self.needed: list[tuple[int, Content | None]] = []
         """Elements of inputs that the outcome depends on, by position."""
-        self.effects: tuple[list[Issue], list[Level], Noted, Noted]
+        self.effects: tuple[list[Issue], list[Level], Noted, Noted] | None = None
+        """Issues with their places, assumptions and constraints; None when there is nothing of these."""
         self.undone = False
         """Whether what the call noted was forgotten, since it was made in a pass that did not count."""
 
 
 def begin(engine: Engine, node: Node, function: Function, activation: Activation) -> Activation | Answer:
     """Return the activation to walk for a call, or the answer when it is known already or there is none."""
-    try:
-        graph = function.graph
-    except OnnxError as problem:
-        engine.add(problem.issue)
+    plan = engine.plans.get(function)
+    if plan is None:
+        try:
+            plan = engine.plans[function] = Plan(engine, function)
+        except OnnxError as problem:
+            engine.add(problem.issue)
+            return ()
+    inputs = node.inputs
+    if function in engine.active or len(inputs) > plan.inputs or len(node.outputs) > plan.outputs:
+        refuse(engine, node, plan)
         return ()
+    bound = attributes(engine, node, function, activation) if plan.attributed or node.attrs else NONE
+    types = activation.types
+    handle: object = tuple([0 if value is None else types.get(value) for value in inputs])
+    if len(inputs) < plan.inputs:
+        inputs = (*inputs, *[None] * (plan.inputs - len(inputs)))
+        handle = handle, None
+    if bound:
+        handle = handle, key_of(bound)
+    for known in plan.outcomes.get(handle, ()):
+        for at, content in known.needed:
+            if content_in(engine, inputs[at], activation) != content:
+                break
+        else:
+            return repeat(engine, node, plan, known, activation)
+    if not may_walk(engine, plan):
+        return ()
+    graph = plan.graph
+    callee = Activation(Level(graph, engine.level, node, engine.index, None), plan.opsets, graph.types)
+    callee.plan, callee.key = plan, handle
+    call = callee.call = Call(engine, callee.types, callee.contents)
+    if bound:
+        callee.bound = call.bound = bound
+        for attr in bound.values():
+            if attr.kind is AttrKind.GRAPH or attr.kind is AttrKind.GRAPHS:
+                for body in attr.value if isinstance(attr.value, tuple) else (attr.value,):
+                    callee.passed[body] = activation.passed.get(body, activation)
+    for own, actual in zip(graph.inputs, inputs, strict=True):
+        if actual is None:
+            callee.absent = callee.absent | {own}
+            continue
+        kind = types.get(actual)
+        if kind is not None:
+            callee.types[own] = kind
+        callee.borrowed[own] = (activation, actual)
+    callee.mark = engine.scope.pool.numbers
+    callee.start = (len(engine.issues), len(engine.assumptions), len(engine.constraints))
+    callee.before = (engine.again, engine.repeated, engine.left_out)
+    engine.active[function] = callee
+    return callee
+
+
+def refuse(engine: Engine, node: Node, plan: Plan) -> None:
+    """Report why a call cannot be made."""
+    function = plan.function
     if function in engine.active:
         engine.issue(
             "function-recursive", f"functions call each other in a circle: {circle(engine, function)}", "error"
         )
-        return ()
+        return
     for what, given, most in (
-        ("inputs", len(node.inputs), len(graph.inputs)),
-        ("outputs", len(node.outputs), len(graph.outputs)),
+        ("inputs", len(node.inputs), plan.inputs),
+        ("outputs", len(node.outputs), plan.outputs),
     ):
         if given > most:
             engine.issue("too-many-actuals", f"{given} {what} are given, but {function.label} has {most}", "error")
-            return ()
-    bound = attributes(engine, node, function, activation)
-    actuals = [*node.inputs, *[None] * (len(graph.inputs) - len(node.inputs))]
-    handle = key_of(function, actuals, bound, activation)
-    for known in engine.outcomes.get(handle, ()):
-        if all(content_in(engine, actuals[at], activation) == content for at, content in known.needed.items()):
-            return repeat(engine, node, known, activation)
+            return
+
+
+def may_walk(engine: Engine, plan: Plan) -> bool:
+    """Count a call that is about to be walked; return whether it may be.
+
+    Functions that call others twice, in a chain, come to more calls than anybody can walk, unless the calls are alike.
+    Whether they are shows soon: where a call would take far more walks than the limit at the rate at which it shares
+    them so far, what is left of it stays unknown, rather than that the limit is used up first. The fewer walks there
+    were, the worse the outlook must be. The first walk of a function says nothing of that rate.
+    """
+    if engine.hopeless is not None:
+        engine.left_out += 1
+        return False
     engine.frames += 1
     limit = engine.limits.max_frames
     if limit is not None and engine.frames > limit:
         engine.overfull()
-        return ()
-    level = Level(graph, engine.level, node, engine.index, None)
-    callee = Activation(level, opsets_of(engine, function), graph.types)
-    callee.function = function
-    callee.bound = bound
-    callee.call = Call(engine, callee.types, callee.contents)
-    callee.call.bound = bound
-    callee.absent = frozenset(formal for formal, actual in zip(graph.inputs, actuals, strict=True) if actual is None)
-    for own, actual in zip(graph.inputs, actuals, strict=True):
-        if actual is not None:
-            kind = activation.types.get(actual)
-            if kind is not None:
-                callee.types[own] = kind
-            callee.borrowed[own] = (activation, actual)
-    for attr in bound.values():
-        if attr.kind is AttrKind.GRAPH or attr.kind is AttrKind.GRAPHS:
-            for body in attr.value if isinstance(attr.value, tuple) else (attr.value,):
-                callee.passed[body] = activation.passed.get(body, activation)
-    callee.mark = engine.scope.pool.numbers
-    callee.start = (len(engine.issues), len(engine.assumptions), len(engine.constraints))
-    engine.active[function] = None
-    return callee
+        return False
+    if not plan.walked:
+        plan.walked = True
+        return True
+    engine.again += 1
+    if limit is not None and engine.again >= engine.look:
+        engine.look = engine.again + LOOK
+        for function, callee in engine.active.items():
+            again, repeated = engine.again - callee.before[0], engine.repeated - callee.before[1]
+            if again < LOOK // 2:
+                return True
+            size = engine.sites.size(function)
+            if again * again * size > limit * limit * (again + repeated):
+                engine.hopeless = callee
+                count = str(size) if size < HUGE else f"{HUGE} or more"
+                engine.overfull(
+                    f"a call of {function.label} comes to {count} calls, too few of which are alike to walk no more "
+                    f"than {limit}; what is left of it stays unknown"
+                )
+                return False
+    return True
 
 
 def finish(engine: Engine, callee: Activation) -> Answer:
     """Return what a walked call came to, and keep it for calls like it."""
-    function, graph, node = callee.function, callee.level.graph, callee.level.node
-    if function is None or node is None:
+    plan, node = callee.plan, callee.level.node
+    if plan is None or node is None:
         raise ValueError("this activation is no call")
     caller = engine.activation
     engine.activation = callee
-    answer = tuple(engine.outcome(callee, value) for value in graph.outputs)
+    answer = tuple([engine.outcome(callee, value) for value in plan.graph.outputs])
     engine.activation = caller
-    del engine.active[function]
-    outcome = Outcome(callee, answer, engine.scope.pool.numbers)
-    position = {formal: at for at, formal in enumerate(graph.inputs)}
-    outcome.needed = {position[formal]: content for formal, content in callee.needed.items() if formal in position}
+    del engine.active[plan.function]
+    called = Called(callee, NONE)
+    outcome = Outcome(called, answer, engine.scope.pool.numbers)
+    if callee.needed:
+        position = {formal: at for at, formal in enumerate(plan.graph.inputs)}
+        outcome.needed = [(position[formal], found) for formal, found in callee.needed.items() if formal in position]
     issues, assumptions, constraints = callee.start
-    outcome.effects = (
-        engine.issues[issues:],
-        engine.spots[issues:],
-        tail(engine.assumptions, assumptions),
-        tail(engine.constraints, constraints),
-    )
-    if not callee.passed and not engine.full:
-        actuals = [*node.inputs, *[None] * (len(graph.inputs) - len(node.inputs))]
-        engine.outcomes.setdefault(key_of(function, actuals, callee.bound, caller), []).append(outcome)
+    if len(engine.issues) > issues or len(engine.assumptions) > assumptions or len(engine.constraints) > constraints:
+        outcome.effects = (
+            engine.issues[issues:],
+            engine.spots[issues:],
+            tail(engine.assumptions, assumptions),
+            tail(engine.constraints, constraints),
+        )
+    whole = engine.left_out == callee.before[2]
+    if engine.hopeless is callee:  # what it came to is all that equal calls get
+        engine.hopeless = None
+        whole = True
+    if whole and not callee.passed:
+        plan.outcomes.setdefault(callee.key, []).append(outcome)
     engine.made.append(outcome)
-    engine.activations.setdefault(function, []).append(callee)
-    caller.calls[node] = Called(callee, {}, callee.level)
+    plan.activations.append(callee)
+    caller.calls[node] = called
     return answer
 
 
-def repeat(engine: Engine, node: Node, known: Outcome, activation: Activation) -> Answer:
+def repeat(engine: Engine, node: Node, plan: Plan, known: Outcome, activation: Activation) -> Answer:
     """Return the outcome of an equal call, in fresh symbols of this one."""
+    if engine.active:
+        engine.repeated += engine.sites.size(plan.function)
     if known.undone:
         known.undone = False
         engine.made.append(known)
-        issues, spots, assumptions, constraints = known.effects
+        issues, spots, assumptions, constraints = known.effects or ((), (), (), ())
         for issue, spot in zip(issues, spots, strict=True):
             level, engine.level = engine.level, spot
             engine.add(issue)
@@ -155,13 +247,14 @@ def repeat(engine: Engine, node: Node, known: Outcome, activation: Activation) -
         for noted, items in ((engine.assumptions, assumptions), (engine.constraints, constraints)):
             for key, place in reversed(items):
                 noted.setdefault(key, place)
-    kept = [one for content in known.needed.values() for one in content or () if isinstance(one, Expr)]
-    renewal = Renewal(
-        engine.scope, known.activation.mark, known.last, frozenset(symbol for one in kept for symbol in one.symbols)
-    )
-    answer = tuple(None if fact is None else renewal.fact(fact) for fact in known.answer)
-    level = Level(known.activation.level.graph, engine.level, node, engine.index, None)
-    activation.calls[node] = Called(known.activation, renewal.known, level)
+    first = known.called.activation.mark
+    if first == known.last:  # it made no symbols
+        activation.calls[node] = known.called
+        return known.answer
+    kept = [one for _, content in known.needed for one in content or () if isinstance(one, Expr)]
+    renewal = Renewal(engine.scope, first, known.last, frozenset(symbol for one in kept for symbol in one.symbols))
+    answer = tuple([None if fact is None else renewal.fact(fact) for fact in known.answer])
+    activation.calls[node] = Called(known.called.activation, renewal.known)
     return answer
 
 
@@ -191,16 +284,9 @@ def references(graph: Graph) -> set[str]:
     return {attr.ref for node in nodes for attr in node.attrs.values() if isinstance(attr, AttrRef)}
 
 
-def key_of(
-    function: Function, actuals: list[Value | None], bound: Mapping[str, Attr], activation: Activation
-) -> object:
-    """Return what calls must share, elements of inputs aside."""
-    types = activation.types
-    return (
-        function,
-        tuple([0 if value is None else types.get(value) for value in actuals]),
-        tuple(sorted([(name, attr.kind, value_of(attr)) for name, attr in bound.items()], key=lambda one: one[0])),
-    )
+def key_of(bound: Mapping[str, Attr]) -> object:
+    """Return the attributes as a part of what calls must share."""
+    return tuple(sorted([(name, attr.kind, value_of(attr)) for name, attr in bound.items()], key=lambda one: one[0]))
 
 
 def value_of(attr: Attr) -> object:
@@ -237,16 +323,6 @@ def symbols_for(engine: Engine, value: Value, activation: Activation) -> Content
     return found
 
 
-def opsets_of(engine: Engine, function: Function) -> Opsets:
-    """Return the opset imports in force in a function; what they resolve to is shared by its calls."""
-    found = engine.opsets.get(function)
-    if found is None:
-        imports = {canonical(domain): version for domain, version in engine.model.opset_imports.items()}
-        imports.update({canonical(domain): version for domain, version in function.opset_imports.items()})
-        found = engine.opsets[function] = Opsets(imports, {}, {})
-    return found
-
-
 def borrow(engine: Engine, graph: Graph, home: Activation, caller: Activation, node: Node) -> Activation:
     """Return an activation for a body that the caller of a function passed: it sees the values of its home."""
     activation = Activation(caller.level, home.opsets, home.claims)
@@ -275,26 +351,3 @@ def circle(engine: Engine, function: Function) -> str:
 def tail(noted: dict[K, V], start: int) -> list[tuple[K, V]]:
     """Return what was added to a dictionary after its first `start` entries, the newest first."""
     return list(islice(reversed(noted.items()), len(noted) - start))
-
-
-def agreed(tables: list[Mapping[Value, Type]]) -> dict[Value, Type]:
-    """Return what all calls of a function know of its values."""
-    found = dict(tables[0])
-    for table in tables[1:]:
-        for value in list(found):
-            common = shared(found[value], table.get(value))
-            if common is None:
-                del found[value]
-            else:
-                found[value] = common
-    return found
-
-
-def shared(one: Type, other: Type | None) -> Type | None:
-    """Return a type that both are; a dim in which they differ makes the rank all that is known."""
-    if one is other or one == other:
-        return one
-    if type(one) is not type(other) or not isinstance(one, TensorType) or not isinstance(other, TensorType):
-        return None
-    dtype = one.dtype if one.dtype is other.dtype else None
-    return type(one)(dtype, one.shape if one.shape == other.shape else None)

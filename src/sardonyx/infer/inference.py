@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 
+from sardonyx.dims import Expr, Symbol
 from sardonyx.errors import Issue, node_label
+from sardonyx.infer.agreement import typed_functions
 from sardonyx.infer.engine import Engine
 from sardonyx.infer.frames import Frame, Frames, find_frame
-from sardonyx.infer.functions import agreed
 from sardonyx.infer.merge import each
 from sardonyx.infer.naming import Naming
 from sardonyx.ir.types import OptionalType, SequenceType
@@ -19,13 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sardonyx.dims import Dim, Symbol
+    from sardonyx.dims import Dim
     from sardonyx.infer.activation import Activation
     from sardonyx.infer.coverage import Coverage
     from sardonyx.infer.engine import Spot
     from sardonyx.infer.events import Event, Log
     from sardonyx.infer.explain import Explanation
-    from sardonyx.ir.graph import Function, Graph, Model, Node, Value
+    from sardonyx.ir.graph import Graph, Model, Node, Value
     from sardonyx.ir.types import Type
     from sardonyx.limits import Limits
 
@@ -197,17 +198,15 @@ def concluded(engine: Engine, bind: Mapping[str, int] | None) -> Inference:
         activation = engine.run_main(types)
     naming = Naming(engine)
     tables = [activation, *activation.foreign.values()]
-    for made in engine.activations.values():
-        for one in made:
+    for plan in engine.plans.values():
+        for one in plan.activations:
             tables += [one, *one.foreign.values()]
     for one in tables:
         naming.table(one.types)
     for value, kind in graph.types.items():  # of bodies that nothing walked, what the file says
         if value not in activation.types:
             activation.types[value] = kind
-    functions = model.functions
-    if engine.activations:
-        functions = {key: with_types(one, engine.activations.get(one)) for key, one in functions.items()}
+    functions = typed_functions(engine, activation)
     made_model: Model = replace(model, graph=replace(graph, types=activation.types), functions=functions)
     return Inference(engine, activation, naming, made_model)
 
@@ -261,15 +260,6 @@ def bound(
     claims = {value: mapped(kind, put) for value, kind in engine.model.graph.types.items()}
     scope.input_dims = frozenset(put(dim) for dim in scope.input_dims)
     return {value: mapped(kind, put) for value, kind in types.items()}, claims
-
-
-def with_types(function: Function, activations: list[Activation] | None) -> Function:
-    """Return a function whose body has the types that all its calls agree on."""
-    if not activations:
-        return function
-    body = replace(function.body, types=agreed([one.types for one in activations]))
-    made: Function = replace(function, body=body)
-    return made
 
 
 def assumptions(engine: Engine, naming: Naming) -> list[Assumption]:

@@ -1,0 +1,70 @@
+"""Find where a model calls its functions, and how many calls one call comes to."""
+
+from __future__ import annotations
+
+from sardonyx.ir.graph import canonical
+from sardonyx.ir.walk import bodies_within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Set
+
+    from sardonyx.ir.graph import Function, Graph, Model, Node
+
+HUGE = 1 << 62
+"""Calls beyond which nobody counts."""
+
+
+class CallSites:
+    """The calls that are written in a model, bodies included; each graph is looked through once."""
+
+    def __init__(self, model: Model) -> None:
+        self.functions = model.functions
+        self.names = {key[1] for key in model.functions}
+        self.found: dict[Graph, dict[Node, Function]] = {}
+        self.sizes: dict[Function, int] = {}
+
+    def within(self, graph: Graph) -> dict[Node, Function]:
+        """Return the calls of a graph and its bodies, with what each calls."""
+        found = self.found.get(graph)
+        if found is None:
+            found = self.found[graph] = {}
+            for nodes in (graph.nodes, *[body.nodes for body in bodies_within(graph.nodes)]):
+                for node in nodes:
+                    if node.op_type in self.names:
+                        function = self.functions.get((canonical(node.domain), node.op_type, node.overload))
+                        if function is not None:
+                            found[node] = function
+        return found
+
+    def size(self, function: Function) -> int:
+        """Return how many calls a call of a function comes to when no two are shared, itself included.
+
+        At most `HUGE`; a call that closes a circle counts as one, since it is refused.
+        """
+        sizes = self.sizes
+        if function in sizes:
+            return sizes[function]
+        open_: dict[Function, Iterator[Function]] = {function: iter(self.within(function.body).values())}
+        while open_:
+            current, callees = next(reversed(open_.items()))
+            for callee in callees:
+                if callee not in sizes and callee not in open_:
+                    open_[callee] = iter(self.within(callee.body).values())
+                    break
+            else:
+                del open_[current]
+                count = 1 + sum(sizes.get(callee, 1) for callee in self.within(current.body).values())
+                sizes[current] = min(count, HUGE)
+        return sizes[function]
+
+    def reached(self, functions: Iterable[Function]) -> Set[Function]:
+        """Return some functions with all that they call, directly or not."""
+        found = dict.fromkeys(functions)
+        waiting = list(found)
+        while waiting:
+            for callee in self.within(waiting.pop().body).values():
+                if callee not in found:
+                    found[callee] = None
+                    waiting.append(callee)
+        return found.keys()
