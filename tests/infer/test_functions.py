@@ -166,7 +166,7 @@ def test_calls_beyond_the_limit_stay_unknown():
 GROWING = {
     "the second argument is the first result twice": {"between": "m = Concat <axis = 0> (h, h)"},
     "the second argument is both argument and result": {"between": "m = Concat <axis = 0> (x, h)"},
-    "every result is longer than its argument": {"leaf": "y = Concat <axis = 0> (x, o)  o = Constant <value_float = 1.> ()"},
+    "every result is longer": {"leaf": "o = Constant <value_floats = [1.]> () y = Concat <axis = 0> (x, o)"},
     "every result has a size of its own": {"leaf": "c = Cast <to = 9> (x) y = Compress <axis = 0> (x, c)"},
 }  # fmt: skip
 
