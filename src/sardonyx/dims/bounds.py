@@ -43,28 +43,48 @@ def lower(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
     if isinstance(dim, int):
         return dim
     known = scope.lowest if chain else scope.lowest_alone
-    if dim in known:
-        return known[dim]
-    try:
-        low = search(scope, dim, Search(), chain)
-    except TooLarge:
-        low = None
-    known[dim] = low
-    return low
+    if dim not in known:
+        try:
+            known[dim] = deeper(scope, dim, direct(scope, dim), chain)
+        except TooLarge:
+            known[dim] = None
+    return known[dim]
 
 
 def reaches(scope: Scope, dim: Expr, number: int) -> bool:
     """Whether `dim` is known never to be below a number: the bounds of its atoms often say so without a search."""
     known = scope.lowest
-    if dim not in known:
+    if dim in known:
+        low = known[dim]
+    else:
         try:
             low = direct(scope, dim)
+            if low is not None and low >= number:
+                return True
+            low = deeper(scope, dim, low, CHAIN)
         except TooLarge:
-            return False
-        if low is not None and low >= number:
-            return True
-    low = lower(scope, dim)
+            low = None
+        known[dim] = low
     return low is not None and low >= number
+
+
+def deeper(scope: Scope, dim: Expr, low: int | None, chain: int) -> int | None:
+    """Return the best lower bound there is; `low` is what the bounds of the atoms give."""
+    if chain and not has_facts(scope):
+        chain = 0
+    if not chain and (dim.depth == 1 or len(dim.terms) - (() in dim.terms) == 1):
+        return low  # nothing to open, or one product: opening its operations is how their bounds were found
+    return further(scope, dim, low, Search(), chain)
+
+
+def has_facts(scope: Scope) -> bool:
+    """Whether any inequality is recorded that is more than a bound of one atom."""
+    up: Scope | None = scope
+    while up is not None:
+        if up.facts:
+            return True
+        up = up.parent
+    return False
 
 
 def upper(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
@@ -77,11 +97,13 @@ def upper(scope: Scope, dim: Dim, chain: int = CHAIN) -> int | None:
 
 
 def search(scope: Scope, dim: Dim, work: Search, chain: int) -> int | None:
-    """Return the best lower bound found: directly, with one operation opened, or with a recorded inequality."""
-    if isinstance(dim, int):
-        return dim
+    """Return the best lower bound found within the work that is left."""
+    return dim if isinstance(dim, int) else further(scope, dim, direct(scope, dim), work, chain)
+
+
+def further(scope: Scope, dim: Expr, best: int | None, work: Search, chain: int) -> int | None:
+    """Return a lower bound, the best of `best`, one with one operation opened, or one from a recorded inequality."""
     work.left -= 1
-    best = direct(scope, dim)
     if work.left < 0 or work.depth >= DEEPEST:
         return best
     work.depth += 1

@@ -51,34 +51,44 @@ def mod(n: Dim, d: Dim, facts: Scope | None = None) -> Dim:
 
 def floor_by_number(n: Expr, k: int, facts: Scope | None) -> Dim:
     """Return `n // k` for a positive number `k`."""
+    form = n.pool.floors.get((n, k))
+    if form is None:  # what holds without knowing a bound is worked out once
+        form = n.pool.floors[n, k] = floor_form(n, k)
+    whole, sign, inside, k = form
+    if inside is None:
+        return whole
+    step = None if facts is None else small_quotient(inside, k, facts)
+    return whole + sign * (operation("floor", (inside, k)) if step is None else step)
+
+
+def floor_form(n: Expr, number: int) -> tuple[Dim, int, Dim | None, int]:
+    """Return `(whole, sign, inside, k)` with `n // number = whole + sign*(inside // k)`; or `whole` alone, and None."""
     whole: Dim = 0
     sign = 1
     dim: Dim = n
+    k = number
     while isinstance(dim, Expr):  # the result is whole + sign*(dim // k)
         out, rest, remainder = split(dim, k)
         whole = whole + sign * out
         if isinstance(rest, int):  # nothing but the remainder is left, and it is below k
-            return whole
+            return whole, 1, None, 1
         shared = gcd(k, content(rest))  # `rest` moves in steps of it, and so the remainder counts in whole steps
         rest, remainder, k = shrink(rest, shared), remainder // shared, k // shared
         if k == 1 or isinstance(rest, int):
-            return whole + sign * rest
+            return whole + sign * rest, 1, None, 1
         if leads_negative(rest):  # (r - a)//k = -((a - r + k - 1)//k)
             dim, sign = k - 1 - remainder - rest, -sign
         else:
             dim = rest + remainder
         nested = only_division(dim)
         if nested is None:
-            step = None if facts is None else small_quotient(dim, k, facts)
-            if step is not None:
-                return whole + sign * step
-            return whole + sign * operation("floor", (dim, k))
+            return whole, sign, dim, k
         inside, step = nested  # (i//s + z)//k = (i + s*z)//(s*k)
         if k * step > MAX_NUMBER:
             raise TooLarge("a divisor above 2^127")
         dim = inside.args[0] + step * (dim - inside)
         k = k * step
-    return whole + sign * (dim // k)
+    return whole + sign * (dim // k), 1, None, 1
 
 
 def floor_by_expr(dividend: Dim, divisor: Expr, facts: Scope | None) -> Dim:

@@ -6,7 +6,7 @@ from itertools import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from sardonyx.dims.expr import Atom, Dim, Expr, Symbol
 
@@ -19,8 +19,8 @@ class Pool:
     """
 
     __slots__ = (
-        "atoms", "depth", "numbers", "parent", "printed", "products", "quotients", "serials", "sums", "sums_kept",
-        "taken",
+        "atoms", "counted", "depth", "floors", "labels", "numbers", "parent", "printed", "products", "quotients", "serials",
+        "sums", "sums_kept", "taken",
     )  # fmt: skip
 
     def __init__(self, parent: Pool | None = None) -> None:
@@ -32,12 +32,18 @@ class Pool:
         self.sums: dict[object, Dim] = {}
         self.products: dict[object, Dim] = {}
         self.quotients: dict[object, Dim] = {}
+        self.floors: dict[object, tuple[Dim, int, Dim | None, int]] = {}
+        """What `divide.floor_form` makes of an expression and a number."""
         self.serials: Iterator[int] = count() if parent is None else parent.serials
         # Names: those that are declared, and those that anonymous symbols were printed with. Numbers start where the
         # parent's ended, so that two inferences over one model print alike.
         self.taken: set[str] = set()
         self.printed: dict[str, Symbol] = {}
         self.numbers: int = 0 if parent is None else parent.numbers
+        self.counted: Collection[str] | None = None
+        """Declared names of ancestors that an anonymous symbol here must not have; None for all."""
+        self.labels: int | None = None
+        """The number in the next name, where names are numbered as they are asked for; else a symbol's own is."""
 
     def declare(self, name: str) -> None:
         """Take a name; an anonymous symbol that was printed with it prints with another from now on."""
@@ -54,17 +60,23 @@ class Pool:
     def unused_name(self, symbol: Symbol) -> str:
         """Return the name an anonymous symbol prints with: an identifier that nothing else in sight is called."""
         hint = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in symbol.hint)
-        number = symbol.number
+        if hint[-1:].isdigit() or hint[-1:] == "_":
+            hint += "_"  # where it ends and the number begins
+        number = symbol.number if self.labels is None else self.labels
         while self.knows(name := f"_{hint}{number}"):
-            number = self.number()
+            number = self.number() if self.labels is None else number + 1
+        if self.labels is not None:
+            self.labels = number + 1
         self.printed[name] = symbol
         return name
 
     def knows(self, name: str) -> bool:
-        """Whether a symbol of this pool or of an ancestor has this name."""
+        """Whether a symbol of this pool, or of an ancestor if that counts, has this name."""
         up: Pool | None = self
         while up is not None:
-            if name in up.taken or name in up.printed:
+            if name in up.printed:
+                return True
+            if name in up.taken and (up is self or self.counted is None or name in self.counted):
                 return True
             up = up.parent
         return False

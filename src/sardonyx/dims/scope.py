@@ -28,7 +28,7 @@ class Scope:
 
     __slots__ = (
         "answers", "arithmetic", "closed", "facts", "highs", "lowest", "lowest_alone", "lows", "names", "parent",
-        "pool", "spans", "unread",
+        "pool", "simplified", "spans", "unread",
     )  # fmt: skip
 
     def __init__(self, parent: Scope | None = None) -> None:
@@ -45,6 +45,7 @@ class Scope:
         self.facts: dict[Monomial, list[Expr]] = {}
         # What was answered from the facts so far; new facts sharpen answers, they never turn them round.
         self.answers: dict[object, Dim] = {}
+        self.simplified: dict[Atom, Dim] = {}
         self.lowest: dict[Expr, int | None] = {}
         self.lowest_alone: dict[Expr, int | None] = {}
         self.spans: dict[Atom, tuple[int | None, int | None]] = {}
@@ -179,6 +180,7 @@ class Scope:
     def forget(self) -> None:
         """Drop the answers given so far: with a new fact there may be better ones."""
         self.answers.clear()
+        self.simplified.clear()
         self.lowest.clear()
         self.lowest_alone.clear()
         self.spans.clear()
@@ -252,15 +254,11 @@ class Scope:
 
     def simplify(self, dim: Dim) -> Dim:
         """Return `dim` with its operations done again, now with what this scope knows."""
-        if isinstance(dim, (int, Symbol)):
+        if isinstance(dim, int) or dim.depth == 1:
             return dim
-        key = ("simplify", dim)
-        found = self.answers.get(key)
-        if found is None:
-            from sardonyx.dims.substitute import simplify
+        from sardonyx.dims.substitute import simplify
 
-            found = self.answers[key] = simplify(dim, self)
-        return found
+        return simplify(dim, self)
 
     def substitute(self, dim: Dim, by: Mapping[Symbol, Dim]) -> Dim:
         """Return `dim` with symbols replaced, simplified with what this scope knows."""

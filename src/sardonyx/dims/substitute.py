@@ -60,17 +60,28 @@ def applied(kind: str, args: tuple[Dim, ...], facts: Scope | None) -> Dim:
 
 
 def simplify(dim: Dim, facts: Scope) -> Dim:
-    """Return `dim` with its operations done again, now with what `facts` knows."""
-    if isinstance(dim, (int, Symbol)):
+    """Return `dim` with its operations done again, now with what `facts` knows; each of them once."""
+    if isinstance(dim, int) or dim.depth == 1:
+        return dim
+    known = facts.simplified
+    changed: dict[Atom, Dim] = {}
+    for monomial in dim.terms:
+        for atom in monomial:
+            if atom.depth == 1:
+                continue
+            found = known.get(atom)
+            if found is None:
+                args = tuple([simplify(arg, facts) for arg in atom.args])
+                found = known[atom] = applied(atom.kind, args, facts)
+            if found is not atom:
+                changed[atom] = found
+    if not changed:
         return dim
     total: Dim = 0
     for monomial, coefficient in dim.terms.items():
         part: Dim = coefficient
         for atom in monomial:
-            if isinstance(atom, Symbol):
-                part = part * atom
-            else:
-                part = part * applied(atom.kind, tuple([simplify(arg, facts) for arg in atom.args]), facts)
+            part = part * changed.get(atom, atom)
         total = total + part
     return total
 

@@ -229,8 +229,8 @@ class Call:
 
     def peek(self, at: Int) -> Type | None:
         """Return the type of an input, None when omitted or not known; ends no rule."""
-        value = self.value(at)
-        return None if value is None else self.types.get(value)
+        inputs = self.node.inputs
+        return self.types.get(inputs[at]) if at < len(inputs) else None  # type: ignore[arg-type]  # None has no type
 
     def missing(self, at: Int) -> NoReturn:
         """Refuse the node: a required input is not given."""
@@ -238,11 +238,14 @@ class Call:
 
     def known(self, at: Int) -> Content | None:
         """Return what is known of the elements of an input; None when nothing is known, or it is omitted."""
-        value = self.value(at)
-        if value is None:
+        inputs = self.node.inputs
+        if at >= len(inputs):
             return None
-        found = self.contents.get(value, MISSING)
-        return self.service.content_of(value) if found is MISSING else found
+        value = inputs[at]
+        found = self.contents.get(value, MISSING)  # type: ignore[arg-type]  # None has no contents
+        if found is not MISSING:
+            return found  # type: ignore[no-any-return]
+        return None if value is None else self.service.content_of(value)
 
     def content(self, at: Int) -> Content | None:
         """Return the elements of an input whenever their number is known, unknown ones included.

@@ -31,8 +31,10 @@ def from_input(call: Call, at: int) -> tuple[int, ...] | None:
     content = call.known(at)
     if content is None:
         return None
-    numbers = tuple(one for one in content if type(one) is int)
-    return numbers if len(numbers) == len(content) else None
+    for one in content:
+        if type(one) is not int:
+            return None
+    return content  # type: ignore[return-value]  # numbers, as was just seen
 
 
 def count_in(call: Call, at: int) -> int | None:

@@ -46,30 +46,32 @@ def concat(call: Call) -> TensorType | Fact:
 
 def joined_along(call: Call, axis: int) -> TensorType | Fact:
     """Join tensors along an axis."""
-    kinds = []
+    shapes: list[Shape | None] = []
     rank: int | None = None
     dtype = None
-    for at in range(call.count):
+    for at in range(len(call.node.inputs)):
         kind = call.peek(at)
-        if kind is not None and not isinstance(kind, TensorType):
+        if kind is None:
+            shapes.append(None)
+            continue
+        if not isinstance(kind, TensorType):
             call.fail("wrong-kind", f"input {at} is a {kind.type_str}, not a tensor")
-        shape = None if kind is None else kind.shape
+        shape = kind.shape
         if shape is not None:
             if rank is None:
                 rank = len(shape)
             elif rank != len(shape):
                 call.fail("rank-mismatch", f"input {at} has {len(shape)} dims, another has {rank}")
-        if kind is not None and dtype is None:
+        if dtype is None:
             dtype = kind.dtype
-        kinds.append(kind)
-    if not kinds:
+        shapes.append(shape)
+    if not shapes:
         call.missing(0)
     if rank is None:
         return TensorType(dtype, None)
     if rank == 0:
         call.fail("rank-mismatch", "scalars have no axis to be joined along")
     axis = call.axis(axis, rank, attr="axis")
-    shapes = [None if kind is None else kind.shape for kind in kinds]
     known = [shape for shape in shapes if shape is not None]
     dims: list[Dim] = list(known[0])
     if rank > 1:
@@ -84,10 +86,10 @@ def joined_along(call: Call, axis: int) -> TensorType | Fact:
         dims[axis] = call.fresh()
         return TensorType(dtype, tuple(dims))
     dims[axis] = plus(call, *[shape[axis] for shape in known])
-    kind = TensorType(dtype, tuple(dims))
-    if count_of(kind.shape) is None:
-        return kind
-    return Fact(kind, joined_content(call, known, kind, axis))
+    joint = TensorType(dtype, tuple(dims))
+    if type(dims[0]) is not int or count_of(joint.shape) is None:
+        return joint
+    return Fact(joint, joined_content(call, known, joint, axis))
 
 
 def joined_content(call: Call, shapes: Sequence[Shape], kind: TensorType, axis: int) -> Content | None:
@@ -95,7 +97,7 @@ def joined_content(call: Call, shapes: Sequence[Shape], kind: TensorType, axis: 
     count = len(shapes)
     parts = [call.known(at) for at in range(count)]
     if None in parts:
-        if all(part is None for part in parts) and (kind.dtype not in INTEGERS or len(shapes[0]) > 1):
+        if parts.count(None) == count and (kind.dtype not in INTEGERS or len(shapes[0]) > 1):
             return None
         parts = [call.content(at) if part is None else part for at, part in enumerate(parts)]
         if None in parts:

@@ -23,7 +23,10 @@ rules = Rules("")
 def with_content(call: Call, kind: TensorType) -> TensorType | Fact:
     """Return a type together with the elements of the first input, which are the same in the same order."""
     shape = kind.shape
-    if shape is None or len(shape) > 4 or (shape and type(shape[0]) is not int) or count_of(shape) is None:
+    if not shape:
+        if shape is None:
+            return kind
+    elif type(shape[0]) is not int or len(shape) > 4 or count_of(shape) is None:
         return kind
     content = call.known(0)
     if content is None:
@@ -125,15 +128,15 @@ def reshaped(call: Call, target: Content) -> TensorType | Fact:
 def new_shape(call: Call, source: Shape | None, target: Content) -> Shape:
     """Return the shape that Reshape makes of `source`."""
     keeps_zero = bool(call.int("allowzero", 0)) if call.node.attrs else False
-    rest = -1
-    for at, one in enumerate(target):
-        if one == -1:
-            if rest >= 0:
-                call.fail("bad-input", f"the new shape {text_of(target)} has -1 twice")
-            rest = at
+    rest = target.index(-1) if -1 in target else -1
+    if rest >= 0 and target.count(-1) > 1:
+        call.fail("bad-input", f"the new shape {text_of(target)} has -1 twice")
     dims: list[Dim] = []
     open_ones: list[int] = []
     for at, one in enumerate(target):
+        if type(one) is int and one > 0:  # most often
+            dims.append(one)
+            continue
         dim = target_dim(call, source, at, one, keeps_zero, rest >= 0)
         if dim is None:
             open_ones.append(at)
