@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
     from sardonyx.dims import Dim, Symbol
-    from sardonyx.infer.functions import Plan
+    from sardonyx.infer.functions import Outcomes, Plan
     from sardonyx.infer.signed import Checks
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
@@ -81,11 +81,11 @@ class Activation:
         "constants",
         "contents",
         "foreign",
-        "key",
         "level",
         "mark",
         "needed",
         "opsets",
+        "outcomes",
         "passed",
         "plan",
         "start",
@@ -107,8 +107,8 @@ class Activation:
         # Of a call of a function:
         self.plan: Plan | None = None
         """What it shares with the other calls of its function; None where this is no call."""
-        self.key: object = None
-        """What calls like it share with it."""
+        self.outcomes: Outcomes = {}
+        """Where its outcome is kept for calls like it."""
         self.bound: Mapping[str, Attr] = {}
         """The function's attributes, defaults included."""
         self.absent: Set[Value] = frozenset()
@@ -129,12 +129,14 @@ class Activation:
         """What was counted before it: walks of functions again, calls that others saved, what was left out."""
 
 
-@record
 class Called:
     """A call of a function: its activation, which equal calls share, and what its symbols are in this call."""
 
-    activation: Activation
-    renamed: Mapping[Symbol, Dim]
+    __slots__ = ("activation", "renamed")
+
+    def __init__(self, activation: Activation, renamed: Mapping[Symbol, Dim]) -> None:
+        self.activation = activation
+        self.renamed = renamed
 
 
 class Opsets:

@@ -24,16 +24,19 @@ from sardonyx.ops.common.join import Renewal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
     from typing import Any, TypeVar
 
-    from sardonyx.dims import Dim
+    from sardonyx.dims import Dim, Symbol
     from sardonyx.infer.engine import Engine, Spot
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
+    from sardonyx.ir.types import Type
     from sardonyx.ops.call import Content
 
-    Answer = tuple[Fact | None, ...]
+    Answer = tuple[Fact | Type | None, ...]
+    Outcomes = dict[tuple[int, ...], dict[tuple[Content | None, ...], "Outcome"]]
+    """By the positions of the inputs whose elements they depend on, and by these elements."""
     Noted = list[tuple[tuple[str, Dim, Dim], Spot | Value]]
     K = TypeVar("K")
     V = TypeVar("V")
@@ -50,7 +53,18 @@ NONE: Mapping[Any, Any] = MappingProxyType({})
 class Plan:
     """What the calls of one function share, and what came of them."""
 
-    __slots__ = ("activations", "attributed", "function", "graph", "inputs", "opsets", "outcomes", "outputs", "walked")
+    __slots__ = (
+        "activations",
+        "attributed",
+        "function",
+        "graph",
+        "inputs",
+        "is_leaf",
+        "opsets",
+        "outcomes",
+        "outputs",
+        "walked",
+    )
 
     def __init__(self, engine: Engine, function: Function) -> None:
         self.function = function
@@ -58,30 +72,32 @@ class Plan:
         self.inputs = len(graph.inputs)
         self.outputs = len(graph.outputs)
         self.attributed = bool(function.attributes or function.defaults)
+        self.is_leaf = not engine.sites.within(graph)
+        """Whether it calls no function."""
         imports = {canonical(domain): version for domain, version in engine.model.opset_imports.items()}
         imports.update({canonical(domain): version for domain, version in function.opset_imports.items()})
         self.opsets = Opsets(imports, {}, {})
         """The imports in force in the body; what they resolve to is shared by its calls."""
-        self.outcomes: dict[object, list[Outcome]] = {}
-        """What calls came to, by what calls must share, elements of inputs aside."""
+        self.outcomes: dict[object, Outcomes] = {}
+        """What calls came to, by what calls must share: the types of inputs and the attributes."""
         self.activations: list[Activation] = []
         """Those of the calls that were walked."""
         self.walked = False
         """Whether a call was walked, or is being walked."""
 
 
-class Outcome:
+class Outcome(Called):
     """What one call came to, for calls like it."""
 
-    __slots__ = ("answer", "called", "effects", "last", "needed", "undone")
+    __slots__ = ("answer", "effects", "kept", "last", "undone")
 
-    def __init__(self, called: Called, answer: Answer, last: int) -> None:
-        self.called = called
+    def __init__(self, activation: Activation, answer: Answer, last: int) -> None:
+        super().__init__(activation, NONE)
         self.answer = answer
         self.last = last
         """Number after that of the last anonymous symbol that the call made."""
-        self.needed: list[tuple[int, Content | None]] = []
-        """Elements of inputs that the outcome depends on, by position."""
+        self.kept: Set[Symbol] = frozenset()
+        """Symbols that elements of inputs are written in: the caller's, whenever they were made."""
         self.effects: tuple[list[Issue], list[Level], Noted, Noted] | None = None
         """Issues with their places, assumptions and constraints; None when there is nothing of these."""
         self.undone = False
@@ -89,7 +105,11 @@ class Outcome:
 
 
 def begin(engine: Engine, node: Node, function: Function, activation: Activation) -> Activation | Answer:
-    """Return the activation to walk for a call, or the answer when it is known already or there is none."""
+    """Return the activation to walk for a call, or its answer.
+
+    A function that calls no other is walked at once; others wait for their turn, so that chains of them need no deep
+    stack.
+    """
     plan = engine.plans.get(function)
     if plan is None:
         try:
@@ -109,17 +129,18 @@ def begin(engine: Engine, node: Node, function: Function, activation: Activation
         handle = handle, None
     if bound:
         handle = handle, key_of(bound)
-    for known in plan.outcomes.get(handle, ()):
-        for at, content in known.needed:
-            if content_in(engine, inputs[at], activation) != content:
-                break
-        else:
+    outcomes = plan.outcomes.get(handle)
+    if outcomes is None:
+        outcomes = plan.outcomes[handle] = {}
+    for positions, table in outcomes.items():
+        known = table.get(tuple([content_in(engine, inputs[at], activation) for at in positions]))
+        if known is not None:
             return repeat(engine, node, plan, known, activation)
     if not may_walk(engine, plan):
         return ()
     graph = plan.graph
     callee = Activation(Level(graph, engine.level, node, engine.index, None), plan.opsets, graph.types)
-    callee.plan, callee.key = plan, handle
+    callee.plan, callee.outcomes = plan, outcomes
     call = callee.call = Call(engine, callee.types, callee.contents)
     if bound:
         callee.bound = call.bound = bound
@@ -127,19 +148,26 @@ def begin(engine: Engine, node: Node, function: Function, activation: Activation
             if attr.kind is AttrKind.GRAPH or attr.kind is AttrKind.GRAPHS:
                 for body in attr.value if isinstance(attr.value, tuple) else (attr.value,):
                     callee.passed[body] = activation.passed.get(body, activation)
+    formals, borrowed = callee.types, callee.borrowed
     for own, actual in zip(graph.inputs, inputs, strict=True):
         if actual is None:
             callee.absent = callee.absent | {own}
             continue
         kind = types.get(actual)
         if kind is not None:
-            callee.types[own] = kind
-        callee.borrowed[own] = (activation, actual)
+            formals[own] = kind
+        borrowed[own] = (activation, actual)
     callee.mark = engine.scope.pool.numbers
     callee.start = (len(engine.issues), len(engine.assumptions), len(engine.constraints))
     callee.before = (engine.again, engine.repeated, engine.left_out)
     engine.active[function] = callee
-    return callee
+    if not plan.is_leaf:
+        return callee
+    level, index = engine.level, engine.index
+    engine.activation, engine.level = callee, callee.level
+    engine.walk(enumerate(graph.nodes), callee)
+    engine.activation, engine.level, engine.index = activation, level, index
+    return finish(engine, callee)
 
 
 def refuse(engine: Engine, node: Node, plan: Plan) -> None:
@@ -204,14 +232,27 @@ def finish(engine: Engine, callee: Activation) -> Answer:
         raise ValueError("this activation is no call")
     caller = engine.activation
     engine.activation = callee
-    answer = tuple([engine.outcome(callee, value) for value in plan.graph.outputs])
+    types, contents = callee.types, callee.contents
+    found: list[Fact | Type | None] = []
+    for value in plan.graph.outputs:
+        content = contents.get(value)
+        if content is None and value not in callee.constants and value not in callee.borrowed:  # most outputs
+            found.append(types.get(value))
+        else:
+            found.append(engine.outcome(callee, value))
+    answer = tuple(found)
     engine.activation = caller
     del engine.active[plan.function]
-    called = Called(callee, NONE)
-    outcome = Outcome(called, answer, engine.scope.pool.numbers)
+    outcome = Outcome(callee, answer, engine.scope.pool.numbers)
+    positions: tuple[int, ...] = ()
+    asked: tuple[Content | None, ...] = ()
     if callee.needed:
-        position = {formal: at for at, formal in enumerate(plan.graph.inputs)}
-        outcome.needed = [(position[formal], found) for formal, found in callee.needed.items() if formal in position]
+        formals = [(at, formal) for at, formal in enumerate(plan.graph.inputs) if formal in callee.needed]
+        positions = tuple([at for at, _ in formals])
+        asked = tuple([callee.needed[formal] for _, formal in formals])
+        outcome.kept = frozenset(
+            [symbol for content in asked for one in content or () if isinstance(one, Expr) for symbol in one.symbols]
+        )
     issues, assumptions, constraints = callee.start
     if len(engine.issues) > issues or len(engine.assumptions) > assumptions or len(engine.constraints) > constraints:
         outcome.effects = (
@@ -225,10 +266,11 @@ def finish(engine: Engine, callee: Activation) -> Answer:
         engine.hopeless = None
         whole = True
     if whole and not callee.passed:
-        plan.outcomes.setdefault(callee.key, []).append(outcome)
-    engine.made.append(outcome)
+        callee.outcomes.setdefault(positions, {})[asked] = outcome
+    if engine.tentative:
+        engine.made.append(outcome)
     plan.activations.append(callee)
-    caller.calls[node] = called
+    caller.calls[node] = outcome
     return answer
 
 
@@ -247,14 +289,18 @@ def repeat(engine: Engine, node: Node, plan: Plan, known: Outcome, activation: A
         for noted, items in ((engine.assumptions, assumptions), (engine.constraints, constraints)):
             for key, place in reversed(items):
                 noted.setdefault(key, place)
-    first = known.called.activation.mark
+    first = known.activation.mark
     if first == known.last:  # it made no symbols
-        activation.calls[node] = known.called
+        activation.calls[node] = known
         return known.answer
-    kept = [one for _, content in known.needed for one in content or () if isinstance(one, Expr)]
-    renewal = Renewal(engine.scope, first, known.last, frozenset(symbol for one in kept for symbol in one.symbols))
-    answer = tuple([None if fact is None else renewal.fact(fact) for fact in known.answer])
-    activation.calls[node] = Called(known.called.activation, renewal.known)
+    renewal = Renewal(engine.scope, first, known.last, known.kept)
+    answer = tuple(
+        [
+            one if one is None else renewal.fact(one) if isinstance(one, Fact) else renewal.type(one)
+            for one in known.answer
+        ]
+    )
+    activation.calls[node] = Called(known.activation, renewal.known)
     return answer
 
 
