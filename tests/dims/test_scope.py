@@ -43,7 +43,7 @@ def test_anonymous_names_are_stable_and_never_those_of_declared_symbols():
     scope = Scope()
     scope.symbol("_d0")
     first, second, third = scope.fresh(), scope.fresh("NonZero"), scope.fresh("max pool:0")
-    assert [str(dim) for dim in (first, second, third)] == ["_d3", "_NonZero1", "_max_pool_02"]
+    assert [str(dim) for dim in (first, second, third)] == ["_d3", "_NonZero1", "_max_pool_0_2"]
     assert str(first) == "_d3"
 
 

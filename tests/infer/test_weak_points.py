@@ -97,7 +97,7 @@ def test_06_a_growing_state_makes_every_dim_that_depends_on_it_fresh():
     assert rows.shape[2] == 4
     assert made
     assert made[0] not in body["s"]
-    assert types(inference)["out"] == "tensor(float)[a + a*max(_d0, 0), 4]"  # each iteration adds the same
+    assert types(inference)["out"] == "tensor(float)[a + a*max(_d1, 0), 4]"  # each iteration adds the same
 
 
 def test_07_the_trip_count_counts_only_where_the_condition_provably_stays_true():

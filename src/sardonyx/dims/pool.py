@@ -19,8 +19,8 @@ class Pool:
     """
 
     __slots__ = (
-        "atoms", "counted", "depth", "floors", "labels", "numbers", "parent", "printed", "products", "quotients", "serials",
-        "sums", "sums_kept", "taken",
+        "atoms", "counted", "depth", "floors", "labels", "numbers", "parent", "printed", "products", "quotients",
+        "serials", "sums", "sums_kept", "taken",
     )  # fmt: skip
 
     def __init__(self, parent: Pool | None = None) -> None:

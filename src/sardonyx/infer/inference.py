@@ -10,7 +10,7 @@ from sardonyx.infer.agreement import typed_functions
 from sardonyx.infer.engine import Engine
 from sardonyx.infer.frames import Frame, Frames, find_frame
 from sardonyx.infer.merge import each
-from sardonyx.infer.naming import Naming
+from sardonyx.infer.naming import Naming, label
 from sardonyx.ir.types import OptionalType, SequenceType
 from sardonyx.limits import DEFAULT
 from sardonyx.ops.common.join import mapped
@@ -78,7 +78,7 @@ class Constraint:
 class Inference:
     """The outcome of `infer_shapes`."""
 
-    __slots__ = ("activation", "assumptions", "constraints", "engine", "events", "issues", "model", "naming")
+    __slots__ = ("_assumptions", "_constraints", "activation", "engine", "events", "issues", "model", "naming")
 
     def __init__(self, engine: Engine, activation: Activation, naming: Naming, model: Model) -> None:
         self.engine = engine
@@ -88,12 +88,24 @@ class Inference:
         """The model, every node the same object, with its table of types filled."""
         self.issues: tuple[Issue, ...] = tuple(engine.issues)
         """What is wrong or odd, in the order in which it was met."""
-        self.assumptions = tuple(assumptions(engine, naming))
-        """What the types depend on; each once, with the first place that needed it."""
-        self.constraints = tuple(constraints(engine, naming))
-        """What claims and operators say of dims beyond that; bodies' and functions' too."""
+        self._assumptions: tuple[Assumption, ...] | None = None  # worded when they are asked for
+        self._constraints: tuple[Constraint, ...] | None = None
         self.events: tuple[Event, ...] = () if engine.log is None else tuple(engine.log.events)
         """The log, when it was asked for."""
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What the types depend on; each once, with the first place that needed it."""
+        if self._assumptions is None:
+            self._assumptions = tuple(assumptions(self.engine, self.naming))
+        return self._assumptions
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What claims and operators say of dims beyond that; bodies' and functions' too."""
+        if self._constraints is None:
+            self._constraints = tuple(constraints(self.engine, self.naming))
+        return self._constraints
 
     def coverage(self) -> Coverage:
         """Return how much is known of the values of the main graph and its bodies."""
@@ -203,6 +215,7 @@ def concluded(engine: Engine, bind: Mapping[str, int] | None) -> Inference:
             tables += [one, *one.foreign.values()]
     for one in tables:
         naming.table(one.types)
+    label(activation)
     for value, kind in graph.types.items():  # of bodies that nothing walked, what the file says
         if value not in activation.types:
             activation.types[value] = kind
@@ -226,8 +239,13 @@ def input_types(engine: Engine, graph: Graph) -> dict[Value, Type]:
         if kind is not None and value not in constants:
             mapped(kind, collect)
             found[value] = kind
-    engine.scope.input_dims = frozenset(dims)
-    return {value: given(engine, kind) for value, kind in found.items()}
+    engine.scope.begin(frozenset(dims))
+    types = {value: given(engine, kind) for value, kind in found.items()}
+    dims.clear()
+    for kind in types.values():
+        mapped(kind, collect)
+    engine.scope.number(dims)
+    return types
 
 
 def given(engine: Engine, kind: Type) -> Type:
@@ -279,10 +297,17 @@ def constraints(engine: Engine, naming: Naming) -> list[Constraint]:
     found: dict[tuple[str, Dim, Dim], Constraint] = {}
     for (relation, a, b), place in engine.constraints.items():
         left, right = naming.dim(a), naming.dim(b)
-        if left == right or (isinstance(left, int) and isinstance(right, int) and relation == ">=" and left >= right):
+        if left == right or reads_alike(left, right):
+            continue
+        if isinstance(left, int) and isinstance(right, int) and relation == ">=" and left >= right:
             continue
         found.setdefault((relation, left, right), Constraint(relation, left, right, worded(place)))
     return list(found.values())
+
+
+def reads_alike(a: Dim, b: Dim) -> bool:
+    """Whether an opaque name is what an expression prints as, which an inference that was saved has written."""
+    return isinstance(a, Expr) and isinstance(b, Symbol) and not b.anonymous and str(a) == b.name
 
 
 def worded(place: Spot | Value) -> str:

@@ -11,6 +11,7 @@ size each time: there a claim only fills in an element type, a rank, or a whole 
 from __future__ import annotations
 
 from sardonyx.dims import Expr, Symbol
+from sardonyx.infer.scope import MADE
 from sardonyx.ir.types import MapType, OptionalType, SequenceType, TensorType
 from sardonyx.ops.common.join import EACH
 
@@ -88,8 +89,9 @@ def merge_part(engine: Engine, value: Value, inferred: Type | None, claim: Type 
 
 def merge_sequence(engine: Engine, value: Value, inferred: SequenceType, claim: SequenceType) -> SequenceType:
     """Merge two sequence types; a file says nothing of a length or of single elements."""
-    if inferred.elements:
-        merge_part(engine, value, inferred.elem, claim.elem, False)  # for what it contradicts
+    if inferred.elements is not None:
+        if inferred.elements:
+            merge_part(engine, value, inferred.elem, claim.elem, False)  # for what it contradicts
         return inferred
     elem = merge_part(engine, value, inferred.elem, claim.elem, False)
     return SequenceType(elem, inferred.elements, inferred.length)
@@ -135,16 +137,27 @@ def merge_dim(engine: Engine, value: Value, axis: int, mine: Dim, said: Dim) -> 
         mine = engine.renames.get(mine, mine)
     if mine == said:
         return mine
-    if differ(engine, mine, said):
+    new = isinstance(said, Symbol) and said not in engine.scope.input_dims and said not in engine.used
+    if not new and differ(engine, mine, said):  # of a name that nothing else has, nothing is known
         contradict(engine, value, f"declared as {said} on axis {axis}, but it is {mine} there")
         return mine
     if isinstance(mine, Symbol) and mine.anonymous:
+        if isinstance(said, Symbol) and is_phrase(engine, said):
+            if mine in engine.phrases:
+                if engine.phrases[mine] is not said:
+                    constrain(engine, value, mine, said)
+                return mine
+            engine.phrases[mine] = said
+            if said in engine.used:
+                engine.assumptions.setdefault(("claim-taken", mine, said), value)
+            engine.used.add(said)
+            return mine
         engine.renames[mine] = said
         if said in engine.used or isinstance(said, int) or said in engine.scope.input_dims:
             engine.assumptions.setdefault(("claim-taken", mine, said), value)
         engine.used.add(said)
         return said
-    if isinstance(mine, Expr) and any(symbol.anonymous for symbol in mine.symbols):
+    if isinstance(mine, Expr) and any(symbol.anonymous for symbol in mine.symbols) and not is_phrase(engine, said):
         engine.equalities.append((mine, said))
     constrain(engine, value, mine, said)
     return mine
@@ -179,13 +192,16 @@ def constrain(engine: Engine, value: Value, mine: Dim, said: Dim) -> None:
 
 
 def says_nothing(engine: Engine, said: Dim) -> bool:
-    """Whether a claimed dim is no claim: unknown, a name without a letter or digit, or of another inference."""
+    """Whether a claimed dim is no claim: unknown, a name without a letter or digit, or of another inference.
+
+    The names that an inference made and a file was saved with mean no more than "unknown" to the next one.
+    """
     if isinstance(said, int):
         return said < 0
     if isinstance(said, Symbol):
         if said.anonymous:
             return True
-        if not any(letter.isalnum() for letter in said.name):
+        if not any(letter.isalnum() for letter in said.name) or engine.scope.is_made(said.name):
             return said not in engine.scope.input_dims
     return not engine.scope.is_own(said)
 
@@ -211,15 +227,27 @@ def taken_shape(engine: Engine, shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
 def taken_dim(engine: Engine, said: Dim) -> Dim:
     """Return a claimed dim as a dim of this activation."""
     level = engine.level
-    if says_nothing(engine, said):
+    made = MADE.fullmatch(said.name) if isinstance(said, Symbol) and not said.anonymous else None
+    if made is not None and made[0] in engine.scope.input_names:
+        made = None
+    if made is None and says_nothing(engine, said):
         return engine.scope.fresh()
-    if level.parent is None:
+    if made is None and level.parent is None:
         return said
     known = level.names.get(said)
     if known is None:
         hint = said.name if isinstance(said, Symbol) and said.name.isidentifier() else None
+        if made is not None:
+            hint = made[1]
         known = level.names[said] = engine.scope.fresh(hint)
     return known
+
+
+def is_phrase(engine: Engine, said: Dim) -> bool:
+    """Whether a claimed dim is a calculation that cannot be read, or is not meant to be: with names no input has."""
+    if not isinstance(said, Symbol) or said in engine.scope.input_dims:
+        return False
+    return any(letter in "+-*/%()" for letter in said.name)
 
 
 def each(engine: Engine, kind: Type | None) -> Type | None:

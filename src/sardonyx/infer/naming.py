@@ -10,6 +10,7 @@ from sardonyx.ops.common.join import mapped, mapped_element
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sardonyx.dims import Dim
+    from sardonyx.infer.activation import Activation
     from sardonyx.infer.engine import Engine
     from sardonyx.ir.graph import Value
     from sardonyx.ir.types import Shape, Type
@@ -25,7 +26,11 @@ class Naming:
         names: dict[Symbol, Dim] = dict(engine.renames)
         if engine.equalities:
             for symbol, dim in solve(engine.scope, [*engine.renames.items(), *engine.equalities]).items():
-                names.setdefault(symbol, dim)
+                if symbol not in names:
+                    names[symbol] = dim
+                    self.note_taken(symbol, dim)
+        for symbol, phrase in engine.phrases.items():
+            names.setdefault(symbol, phrase)
         for symbol in engine.scope.merged:
             names[symbol] = engine.scope.settled(symbol)
         self.names = names
@@ -33,6 +38,18 @@ class Naming:
         self.types: dict[int, tuple[Type, Type]] = {}
         self.fine: set[Shape | None] = set()
         """Shapes that stay as they are."""
+
+    def note_taken(self, symbol: Symbol, dim: Dim) -> None:
+        """Note that claims say what an unknown dim is, unless they only give it a name."""
+        engine = self.engine
+        named = frozenset() if isinstance(dim, int) else dim.symbols
+        if any(one not in engine.scope.input_dims for one in named):
+            return
+        for mine, said in engine.equalities:
+            place = engine.constraints.get(("==", mine, said))
+            if place is not None and isinstance(mine, Expr) and symbol in mine.symbols:
+                engine.assumptions.setdefault(("claim-taken", symbol, dim), place)
+                return
 
     def dim(self, dim: Dim) -> Dim:
         """Return a dim by its final name."""
@@ -102,3 +119,32 @@ class Naming:
     def content(self, content: Content | None) -> Content | None:
         """Return elements by their final names."""
         return None if content is None else tuple([mapped_element(one, self.dim) for one in content])
+
+
+def label(activation: Activation) -> None:
+    """Give every anonymous symbol its printed name, in the order of the values: names are numbered as they are given.
+
+    What was walked in vain, and what nobody can look at, comes later if at all.
+    """
+    done: set[object] = set()
+
+    def name(dim: Dim) -> Dim:
+        if not isinstance(dim, int) and dim not in done:
+            done.add(dim)
+            for symbol in dim.symbols:
+                if symbol.anonymous:
+                    symbol.name  # noqa: B018
+        return dim
+
+    waiting = [activation]
+    while waiting:
+        one = waiting.pop()
+        if one in done:
+            continue
+        done.add(one)
+        for kind in one.types.values():
+            shape = kind.shape if type(kind) is TensorType else kind
+            if shape is not None and shape not in done:
+                done.add(shape)
+                mapped(kind, name)
+        waiting += [*reversed([called.activation for called in one.calls.values()]), *one.foreign.values()]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from sardonyx.dims import Scope
 from sardonyx.dims.expr import Expr, Symbol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from sardonyx.dims import Dim
     from sardonyx.dims.pool import Pool
     from sardonyx.infer.engine import Engine
 
 
+MADE = re.compile(r"(?<!\w)_(\w*?)_?(\d+)(?!\w)")
+"""How anonymous symbols print, by hint and number: a file may hold such names, of an inference that was saved."""
+
+
 class InferenceScope(Scope):
     """The scope of one inference: a child of the model's."""
 
-    __slots__ = ("engine", "input_dims", "merged", "unify")
+    __slots__ = ("engine", "input_dims", "input_names", "merged", "unify")
 
     def __init__(self, parent: Scope | None, engine: Engine, unify: bool) -> None:
         super().__init__(Scope() if parent is None else parent)
@@ -25,6 +33,31 @@ class InferenceScope(Scope):
         """With `unify`: declared names and what stands for each."""
         self.input_dims: frozenset[Dim] = frozenset()
         """The dims that the main graph's inputs declare."""
+        self.input_names: frozenset[str] = frozenset()
+
+    def begin(self, dims: Set[Dim]) -> None:
+        """Take in the dims that the main graph's inputs declare."""
+        self.input_dims = frozenset(dim for dim in dims if isinstance(dim, int) or self.is_own(dim))
+        symbols = {symbol for dim in self.input_dims if not isinstance(dim, int) for symbol in dim.symbols}
+        self.input_names = frozenset(symbol.name for symbol in symbols if not symbol.anonymous)
+
+    def number(self, dims: Set[Dim]) -> None:
+        """Let the names of anonymous symbols be numbered after those of the inputs, which have these dims.
+
+        They are numbered as they are asked for, and keep clear of the inputs' names only: so an inference of a model
+        that was saved with what is known of it makes the same names as the inference before.
+        """
+        if self.parent is None or self.pool is self.parent.pool:
+            return
+        symbols = {symbol for dim in dims if not isinstance(dim, int) for symbol in dim.symbols}
+        numbers = [symbol.number for symbol in symbols if symbol.anonymous and symbol.pool is not self.pool]
+        made = [found for name in self.input_names if (found := MADE.fullmatch(name))]
+        self.pool.labels = max([*numbers, *[int(found[2]) for found in made]], default=-1) + 1
+        self.pool.counted = self.input_names
+
+    def is_made(self, name: str) -> bool:
+        """Whether a declared name has a part that an inference made, and no input declares."""
+        return "_" in name and any(found[0] not in self.input_names for found in MADE.finditer(name))
 
     def is_own(self, dim: Expr) -> bool:
         """Whether a dim is written in the model's symbols or this inference's, not in those of another inference."""

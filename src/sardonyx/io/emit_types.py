@@ -75,6 +75,8 @@ class TypeWriter:
         """Return the text of a dim that is no number, empty when it would say something else."""
         text = str(dim)
         for symbol in dim.symbols:
+            if symbol.anonymous and symbol.hint == "each":  # another number in each element of a sequence
+                return ""
             if self.owners.setdefault(str(symbol), symbol) is not symbol:
                 return ""
         return text if self.texts.setdefault(text, dim) is dim else ""

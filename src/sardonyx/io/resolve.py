@@ -237,7 +237,7 @@ class Resolver:
         for role, infos, targets in groups:
             for info, value in zip(infos, targets, strict=True):
                 count = len(issues)
-                kind = read(info.type)
+                kind = self.reader.read_input(info.type) if role == "input" and frame.outer is None else read(info.type)
                 if len(issues) > count and info.type is not None:
                     place = Place(offset=info.start, graph=frame.label, value=info.name)
                     if self.context.blame(count, info.type, place):

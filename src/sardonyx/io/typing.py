@@ -20,12 +20,12 @@ from sardonyx.ir.types import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from sardonyx.dims import Dim
+    from sardonyx.dims import Dim, Symbol
     from sardonyx.io.context import Context
     from sardonyx.ir.types import Type
-    from sardonyx.wire.messages import TypeProto, TypeProtoSparseTensor, TypeProtoTensor, ValueInfoProto
+    from sardonyx.wire.messages import Dimension, TypeProto, TypeProtoSparseTensor, TypeProtoTensor, ValueInfoProto
 
 OPERATORS = frozenset("+-*/%(")
 
@@ -38,8 +38,20 @@ class Types:
         self.scope = context.scope
         self.dims: dict[str, Dim] = {}
         self.known: dict[TypeProto, Type | None] = {}
+        inputs = tuple(inputs)
         self.plain = frozenset(name for info in inputs for name in dim_names(info.type) if name.isidentifier())
         self.fresh = False
+        # The unnamed dims of inputs are the first symbols of a model, wherever in it bodies come; where an inference
+        # was saved, other values have the names that they print with.
+        self.inputs: list[list[Symbol]] = []
+        self.nameless: dict[str, Symbol] = {}
+        self.reserved: list[Symbol] = []
+        for info in inputs:
+            symbols = [self.scope.fresh() for dim in dim_messages(info.type) if is_unnamed(dim)]
+            if not is_sequence(info.type):  # whose elements have each their own
+                self.nameless.update({f"_d{one.number}": one for one in symbols if f"_d{one.number}" not in self.plain})
+            self.inputs.append(symbols[::-1])
+        self.inputs.reverse()
 
     def read(self, message: TypeProto | None) -> Type | None:
         """Return the type that a TypeProto declares, or None when it declares none."""
@@ -52,6 +64,13 @@ class Types:
         found = self.build(message)
         if not self.fresh:  # a type with a fresh dim is good for one value only
             known[message] = found
+        return found
+
+    def read_input(self, message: TypeProto | None) -> Type | None:
+        """Return the type that the next input of the main graph declares."""
+        self.reserved = self.inputs.pop()
+        found = self.read(message)
+        self.reserved = []
         return found
 
     def build(self, message: TypeProto) -> Type | None:
@@ -108,37 +127,60 @@ class Types:
                         f"a declared dimension of {size} is read as unknown",
                         Place(offset=dim.start),
                     )
-                    size = self.scope.fresh()
+                    size = self.unnamed()
                 found.append(size)
             else:
                 name = present.get("dim_param")
                 if not name:
                     self.fresh = True
-                    found.append(self.scope.fresh())
+                    found.append(self.unnamed())
                 else:
                     known = self.dims.get(name)
                     found.append(self.named(name) if known is None else known)
         return tuple(found)
 
+    def unnamed(self) -> Symbol:
+        """Return a symbol for a dim without a name."""
+        return self.reserved.pop() if self.reserved else self.scope.fresh()
+
     def named(self, name: str) -> Dim:
         """Return the dim of a name, or of arithmetic over the inputs' names."""
-        found = self.scope.symbol(name) if OPERATORS.isdisjoint(name) else self.scope.dim_param(name, self.plain)
+        found: Dim
+        if name in self.nameless:
+            found = self.nameless[name]
+        else:
+            found = self.scope.symbol(name) if OPERATORS.isdisjoint(name) else self.scope.dim_param(name, self.plain)
         self.dims[name] = found
         return found
 
 
 def dim_names(message: TypeProto | None) -> list[str]:
     """List the dim names anywhere in a type."""
-    found: list[str] = []
+    return [dim.dim_param for dim in dim_messages(message) if dim.dim_param]
+
+
+def is_unnamed(dim: Dimension) -> bool:
+    """Whether a dim has neither a size nor a name."""
+    size = dim.__dict__.get("dim_value")
+    return size < 0 if size is not None else not dim.dim_param
+
+
+def is_sequence(message: TypeProto | None) -> bool:
+    """Whether a type is, or may hold, a sequence."""
+    while message is not None and message.optional_type is not None:
+        message = message.optional_type.elem_type
+    return message is not None and message.sequence_type is not None
+
+
+def dim_messages(message: TypeProto | None) -> Sequence[Dimension]:
+    """Return the dims of the tensor that is anywhere in a type."""
     while message is not None:
         tensor = message.tensor_type or message.sparse_tensor_type
         if tensor is not None:
-            if tensor.shape is not None:
-                found += [dim.dim_param for dim in tensor.shape.dim if dim.dim_param]
-            break
+            return () if tensor.shape is None else tensor.shape.dim
         wrapper = message.sequence_type or message.optional_type
         if wrapper is not None:
             message = wrapper.elem_type
         else:
             message = None if message.map_type is None else message.map_type.value_type
-    return found
+    return ()

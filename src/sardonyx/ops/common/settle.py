@@ -7,6 +7,7 @@ from sardonyx.ir.types import DType, OptionalType, SequenceType, TensorType
 from sardonyx.ops.call import INTEGERS, Quotient, Ratio, Test
 from sardonyx.ops.common.integers import fit
 from sardonyx.ops.common.join import EACH, Join, Renewal, common, mapped
+from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,21 @@ if TYPE_CHECKING:
     Run = Callable[[list[Type | None], list[Content | None], Set[int]], list[Fact | None]]
     """Runs the body with given states: types, elements, the positions of those known to change from run to run."""
 
+NUMBERS = frozenset((int, float, bool, bytes))
 PATIENCE = 4
 """Passes after which every dim is let go; twice as many, and every rank is; then every type."""
+
+
+@record
+class Joined:
+    """What an iteration makes of a state; only who reads a log prints it, since printing names symbols."""
+
+    at: int
+    before: Type | None
+    after: Type | None
+
+    def __str__(self) -> str:
+        return f"state {self.at}: {self.before} becomes {self.after}"
 
 
 class Widening(Join):
@@ -113,7 +127,7 @@ class Settled:
             for at, (state, new) in enumerate(zip(self.states, joined, strict=True)):
                 if state != new:
                     varied.add(at)
-                    call.service.tell("joined", f"state {at}: {state} becomes {new}")
+                    call.service.tell("joined", Joined(at, state, new))
             if passes >= PATIENCE:
                 joined = [self.let_go(kind, passes) for kind in joined]
                 varied.update(range(len(joined)))
@@ -295,9 +309,11 @@ def captured_symbols(call: Call, body: Graph) -> frozenset[Symbol]:
     """Return the symbols of elements that a body captures: none is an iteration's, whoever asked first."""
     found: set[Symbol] = set()
     for value in body.captures:
-        for one in call.contents.get(value) or ():
-            if isinstance(one, Expr):
-                found.update(one.symbols)
+        content = call.contents.get(value)
+        if content and not NUMBERS.issuperset(map(type, content)):  # most captures are constants
+            for one in content:
+                if isinstance(one, Expr):
+                    found.update(one.symbols)
     return frozenset(found)
 
 
