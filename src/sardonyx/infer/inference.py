@@ -10,7 +10,7 @@ from sardonyx.infer.agreement import typed_functions
 from sardonyx.infer.engine import Engine
 from sardonyx.infer.frames import Frame, Frames, find_frame
 from sardonyx.infer.merge import each
-from sardonyx.infer.naming import Naming, label
+from sardonyx.infer.naming import Naming
 from sardonyx.ir.types import OptionalType, SequenceType
 from sardonyx.limits import DEFAULT
 from sardonyx.ops.common.join import mapped
@@ -18,7 +18,7 @@ from sardonyx.records import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from sardonyx.dims import Dim
     from sardonyx.infer.activation import Activation
@@ -209,19 +209,29 @@ def concluded(engine: Engine, bind: Mapping[str, int] | None) -> Inference:
     else:
         activation = engine.run_main(types)
     naming = Naming(engine)
-    tables = [activation, *activation.foreign.values()]
-    for plan in engine.plans.values():
-        for one in plan.activations:
-            tables += [one, *one.foreign.values()]
-    for one in tables:
+    for one in activations(engine, activation):
         naming.table(one.types)
-    label(activation)
     for value, kind in graph.types.items():  # of bodies that nothing walked, what the file says
         if value not in activation.types:
             activation.types[value] = kind
     functions = typed_functions(engine, activation)
     made_model: Model = replace(model, graph=replace(graph, types=activation.types), functions=functions)
     return Inference(engine, activation, naming, made_model)
+
+
+def activations(engine: Engine, main: Activation) -> Iterable[Activation]:
+    """Return all activations: those that frames lead to, in the order of their calls, then what was walked in vain."""
+    found: dict[Activation, None] = {}
+    waiting = [main]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found[one] = None
+            waiting += [*reversed([called.activation for called in one.calls.values()]), *one.foreign.values()]
+    for plan in engine.plans.values():
+        for one in plan.activations:
+            found.update(dict.fromkeys((one, *one.foreign.values())))
+    return found
 
 
 def input_types(engine: Engine, graph: Graph) -> dict[Value, Type]:

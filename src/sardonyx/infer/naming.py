@@ -10,7 +10,6 @@ from sardonyx.ops.common.join import mapped, mapped_element
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sardonyx.dims import Dim
-    from sardonyx.infer.activation import Activation
     from sardonyx.infer.engine import Engine
     from sardonyx.ir.graph import Value
     from sardonyx.ir.types import Shape, Type
@@ -70,6 +69,10 @@ class Naming:
             else:
                 found = dim
             self.dims[dim] = found
+            if isinstance(found, Expr):
+                for symbol in found.symbols:
+                    if symbol.anonymous and symbol.given is None:
+                        symbol.name  # noqa: B018  # names are numbered in the order of the values
         return found
 
     def table(self, types: dict[Value, Type]) -> None:
@@ -94,12 +97,11 @@ class Naming:
 
     def stays(self, shape: Shape) -> bool:
         """Whether no dim of a shape has another name, and none is a number that no size is."""
-        names = self.names
         for dim in shape:
             if type(dim) is int:
                 if not 0 <= dim <= DIM_MAX:
                     return False
-            elif names and self.dim(dim) is not dim:
+            elif self.dim(dim) is not dim:
                 return False
         return True
 
@@ -119,32 +121,3 @@ class Naming:
     def content(self, content: Content | None) -> Content | None:
         """Return elements by their final names."""
         return None if content is None else tuple([mapped_element(one, self.dim) for one in content])
-
-
-def label(activation: Activation) -> None:
-    """Give every anonymous symbol its printed name, in the order of the values: names are numbered as they are given.
-
-    What was walked in vain, and what nobody can look at, comes later if at all.
-    """
-    done: set[object] = set()
-
-    def name(dim: Dim) -> Dim:
-        if not isinstance(dim, int) and dim not in done:
-            done.add(dim)
-            for symbol in dim.symbols:
-                if symbol.anonymous:
-                    symbol.name  # noqa: B018
-        return dim
-
-    waiting = [activation]
-    while waiting:
-        one = waiting.pop()
-        if one in done:
-            continue
-        done.add(one)
-        for kind in one.types.values():
-            shape = kind.shape if type(kind) is TensorType else kind
-            if shape is not None and shape not in done:
-                done.add(shape)
-                mapped(kind, name)
-        waiting += [*reversed([called.activation for called in one.calls.values()]), *one.foreign.values()]
