@@ -73,6 +73,8 @@ class Engine:
         """(`==` or `>=`, a, b), which a claim or a rule says, to the value or place that said so first."""
         self.renames: dict[Symbol, Dim] = {}
         """Anonymous symbols that a claim gives a name or number."""
+        self.phrases: dict[Symbol, Symbol] = {}
+        """Anonymous symbols that a claim calls by a calculation that cannot be read; a name goes before."""
         self.equalities: list[tuple[Dim, Dim]] = []
         """Inferred dims with anonymous symbols in them, and what a claim says of each."""
         self.main_inputs = frozenset(model.graph.inputs)
