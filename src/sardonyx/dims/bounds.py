@@ -168,12 +168,12 @@ def moved(scope: Scope, expr: Expr) -> dict[Monomial, int]:
     terms: dict[Monomial, int] = {}
     spans = scope.spans
     for monomial, coefficient in expr.terms.items():
-        parts: dict[Monomial, int] | None = None
+        parts = {monomial: coefficient}
         for atom in monomial:
             if (spans.get(atom) or span(scope, atom))[0]:
                 parts = opened_out(scope, monomial, coefficient)
                 break
-        for key, number in ((monomial, coefficient),) if parts is None else parts.items():
+        for key, number in parts.items():
             total = terms.get(key, 0) + number
             if total:
                 terms[key] = total
@@ -250,7 +250,10 @@ def first_operation(scope: Scope, expr: Expr) -> Atom | None:
         for atom in monomial:
             if isinstance(atom, Symbol) or (atom.divided and not can_open(scope, atom)):
                 continue
-            if all(is_plain_factor(scope, other, atom) for other in expr.terms if atom in other):
+            for other in expr.terms:
+                if atom in other and not is_plain_factor(scope, other, atom):
+                    break
+            else:
                 return atom
     return None
 
@@ -259,13 +262,19 @@ def can_open(scope: Scope, atom: Atom) -> bool:
     """Whether what limits a division is known: its divisor is a number, or neither side is negative."""
     if isinstance(atom.args[1], int):
         return True
-    lows = [lower(scope, arg, 0) for arg in atom.args]
-    return all(low is not None and low >= 0 for low in lows)
+    for arg in atom.args:
+        low = lower(scope, arg, 0)
+        if low is None or low < 0:
+            return False
+    return True
 
 
 def is_plain_factor(scope: Scope, monomial: Monomial, atom: Atom) -> bool:
     """Whether the atom occurs once in the product, and its other factors are not negative."""
-    return monomial.count(atom) == 1 and all(other is atom or is_natural(scope, other) for other in monomial)
+    for other in monomial:
+        if other is not atom and not is_natural(scope, other):
+            return False
+    return monomial.count(atom) == 1
 
 
 def is_natural(scope: Scope, atom: Atom) -> bool:
@@ -294,9 +303,7 @@ def opened(scope: Scope, expr: Expr, atom: Atom, work: Search, chain: int) -> in
     arms = atom.args[1:] if atom.kind == "select" else atom.args
     lows = [search(scope, rest + times * arm, work, chain) for arm in arms]
     # A maximum is at least each operand, so that with a positive factor any of them will do.
-    if (atom.kind == "max" and all(coefficient > 0 for coefficient in factors.values())) or (
-        atom.kind == "min" and all(coefficient < 0 for coefficient in factors.values())
-    ):
+    if (atom.kind == "max" and min(factors.values()) > 0) or (atom.kind == "min" and max(factors.values()) < 0):
         return max([low for low in lows if low is not None], default=None)
     worst = lows[0]
     for low in lows:

@@ -80,11 +80,20 @@ def arms(dim: Dim, kind: str) -> list[Dim]:
 def shared_part(dims: list[Dim]) -> Dim:
     """Return the largest part that can be taken out of all dims leaving no negative coefficient behind."""
     tables: list[Mapping[Monomial, int]] = [dim.terms if isinstance(dim, Expr) else {(): dim} for dim in dims]
-    keys: dict[Monomial, None] = {}
-    for table in tables:
-        keys.update(dict.fromkeys(table))
-    low = {key: min(table.get(key, 0) for table in tables) for key in keys}
-    return settle({key: coefficient for key, coefficient in low.items() if coefficient})
+    shared: Mapping[Monomial, int] = tables[0]
+    for table in tables[1:]:  # a term that one of them lacks counts as 0
+        least = {}
+        for key, coefficient in shared.items():
+            other = table.get(key, 0)
+            if other < coefficient:
+                coefficient = other
+            if coefficient:
+                least[key] = coefficient
+        for key, coefficient in table.items():
+            if coefficient < 0 and key not in shared:
+                least[key] = coefficient
+        shared = least
+    return settle(dict(shared))
 
 
 def broadcast(dims: Iterable[Dim], facts: Scope | None = None) -> Dim:

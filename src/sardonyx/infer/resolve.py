@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from sardonyx.infer.activation import Entry
+from sardonyx.infer.activation import Entry, Opsets
 from sardonyx.infer.signed import checks_of
 from sardonyx.ops.rules import OVERLAY, find_rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sardonyx.ir.graph import Model
 
 MOST = 4096
 """Entries that are kept: opset numbers come from files, and there is no end to them."""
 
 kept: dict[tuple[str, str, int], Entry] = {}
 """(domain, op_type, opset) to what comes with the package."""
+common: dict[int, dict[str, Entry]] = {}
+"""Opset to the operators of the default domain that were met under it, for models that define none of their own."""
+
+
+def opsets(model: Model, imports: Mapping[str, int]) -> Opsets:
+    """Return what opset imports resolve operators to, as far as it is known already."""
+    version = imports.get("", 1)
+    full = version not in common and len(common) >= MOST
+    if full or "" in OVERLAY or any(key[0] == "" for key in model.functions):
+        return Opsets(imports, {}, {})
+    return Opsets(imports, common.setdefault(version, {}), {})
 
 
 def resolve(domain: str, op_type: str, opset: int) -> Entry:

@@ -244,7 +244,7 @@ class Call:
         value = inputs[at]
         found = self.contents.get(value, MISSING)  # type: ignore[arg-type]  # None has no contents
         if found is not MISSING:
-            return found  # type: ignore[no-any-return]
+            return found
         return None if value is None else self.service.content_of(value)
 
     def content(self, at: Int) -> Content | None:

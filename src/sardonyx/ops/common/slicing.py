@@ -25,6 +25,8 @@ def extent(scope: Scope, size: Dim, start: Dim, end: Dim, step: int) -> Dim:
         first_dim = forward(scope, size, start)
         last_dim = forward(scope, size, end)
         length = scope.ceildiv(last_dim - first_dim, step) if step > 1 else last_dim - first_dim
+        if first_dim == 0 or last_dim is size:  # from the front, or to the end: what is clamped is no less than nothing
+            return length
     else:
         first_dim = backward(scope, size, start, 0)
         last_dim = backward(scope, size, end, -1)
