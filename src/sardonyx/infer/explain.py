@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 60
 """Steps that one explanation has at most."""
+MOST_POINTS = 100_000
+"""Dims and elements that one explanation looks at: functions that call each other pass on a dim through very many."""
 SHOWN = 4
 """Operators and inputs that one sentence names before it leaves some out."""
 
@@ -77,7 +79,7 @@ def explain(inference: Inference, value: Value | str, dim: int | None) -> Explan
         points = [Point(frame, found, None, False)]
     steps: list[Reason] = []
     seen: set[tuple[object, ...]] = set()
-    while points and len(steps) < MOST_STEPS:
+    while points and len(steps) < MOST_STEPS and len(seen) < MOST_POINTS:
         point = points.pop(0)
         if point.key in seen:
             continue
@@ -103,7 +105,8 @@ def step(point: Point, seen: set[tuple[object, ...]]) -> tuple[Reason, list[Poin
     passed: list[Node] = []
     start = point
     found = sources(point)
-    while found.kind == "kept" and len(found.points) == 1:  # what nodes only hand on makes one sentence
+    while found.kind == "kept" and len(found.points) == 1 and len(seen) < MOST_POINTS:
+        # what nodes only hand on makes one sentence
         if found.node is not None:
             passed.append(found.node)
         before, point = point, found.points[0]
