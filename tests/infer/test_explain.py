@@ -114,10 +114,10 @@ def test_a_value_or_axis_that_is_not_there_is_refused():
 def test_functions_that_pass_on_a_dim_a_million_times_are_explained_within_a_limit(monkeypatch):
     monkeypatch.setattr("sardonyx.infer.explain.MOST_POINTS", 1000)
     lines = ["g (float[n] x) => (float[] y) { y = my.F20 (x) }"]
-    lines.append('<domain: "my", opset_import: ["" : 21]> F0 (a) => (b) { b = Relu (a) }')
-    lines += [
-        f'<domain: "my", opset_import: ["" : 21, "my" : 1]> F{at + 1} (a) => (b) {{ t = my.F{at} (a)  b = my.F{at} (t) }}'
-        for at in range(20)
-    ]
+    head = '<domain: "my", opset_import: ["" : 21, "my" : 1]>'
+    lines.append(f"{head} F0 (a) => (b) {{ b = Relu (a) }}")
+    lines += [f"{head} F{at + 1} (a) => (b) {{ t = my.F{at} (a)  b = my.F{at} (t) }}" for at in range(20)]
     [step] = infer("\n".join(lines)).explain("y", 0).steps
-    assert step.text == "dim 0 of 'y' is n, as is dim 0 of 'a': kept by my::F20, my::F19, my::F18 and 19 other operators"
+    assert step.text == (
+        "dim 0 of 'y' is n, as is dim 0 of 'a': kept by my::F20, my::F19, my::F18 and 19 other operators"
+    )

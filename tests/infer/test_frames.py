@@ -116,3 +116,12 @@ def test_equal_calls_have_elements_of_their_own_where_the_outcome_does_not_ask()
     frames = [inference.frame((at, None)) for at in (3, 4)]
     assert frames[0].activation is frames[1].activation
     assert [[str(one) for one in frame.contents["k"]] for frame in frames] == [["a"], ["b"]]
+
+
+def test_functions_may_call_each_other_deeper_than_python_recurses():
+    head = '<domain: "my", opset_import: ["" : 21, "my" : 1]>'
+    lines = ["g (float[n] x) => (float[] y) { y = my.F1500 (x) }", f"{head} F0 (a) => (b) {{ b = Relu (a) }}"]
+    lines += [f"{head} F{at + 1} (a) => (b) {{ b = my.F{at} (a) }}" for at in range(1500)]
+    inference = infer("\n".join(lines))
+    assert max(map(len, inference.frames)) == 1501
+    assert "the graph's input declares it" in str(inference.explain("y"))

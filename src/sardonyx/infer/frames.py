@@ -54,9 +54,12 @@ class Frame:
     @property
     def path(self) -> tuple[Step, ...]:
         """The steps that lead here: (node index, attribute), None for a call of a function."""
-        return (() if self.parent is None else self.parent.path) + (
-            () if self.parent is None else ((self.level.index, self.level.attribute),)
-        )
+        found: list[Step] = []
+        frame = self
+        while frame.parent is not None:
+            found.append((frame.level.index, frame.level.attribute))
+            frame = frame.parent
+        return tuple(reversed(found))
 
     @property
     def graph(self) -> Graph:
