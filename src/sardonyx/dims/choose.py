@@ -89,9 +89,7 @@ def shared_part(dims: list[Dim]) -> Dim:
                 coefficient = other
             if coefficient:
                 least[key] = coefficient
-        for key, coefficient in table.items():
-            if coefficient < 0 and key not in shared:
-                least[key] = coefficient
+        least.update({key: number for key, number in table.items() if number < 0 and key not in shared})
         shared = least
     return settle(dict(shared))
 

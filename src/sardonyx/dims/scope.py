@@ -27,8 +27,8 @@ class Scope:
     """
 
     __slots__ = (
-        "answers", "arithmetic", "closed", "facts", "highs", "lowest", "lowest_alone", "lows", "names", "parent",
-        "pool", "simplified", "spans", "unread",
+        "answers", "arithmetic", "closed", "compared", "facts", "highs", "lowest", "lowest_alone", "lows", "names",
+        "parent", "pool", "simplified", "spans", "unread",
     )  # fmt: skip
 
     def __init__(self, parent: Scope | None = None) -> None:
@@ -45,6 +45,7 @@ class Scope:
         self.facts: dict[Monomial, list[Expr]] = {}
         # What was answered from the facts so far; new facts sharpen answers, they never turn them round.
         self.answers: dict[object, Dim] = {}
+        self.compared: dict[tuple[Dim, Dim], bool | None] = {}
         self.simplified: dict[Atom, Dim] = {}
         self.lowest: dict[Expr, int | None] = {}
         self.lowest_alone: dict[Expr, int | None] = {}
@@ -124,6 +125,16 @@ class Scope:
         """Whether `a` and `b` are the same number in every run, in no run, or not known."""
         if a is b:
             return True
+        if isinstance(a, int) and isinstance(b, int):
+            return a == b
+        known = self.compared
+        key = (a, b)
+        if key not in known:
+            known[key] = self.compare(a, b)
+        return known[key]
+
+    def compare(self, a: Dim, b: Dim) -> bool | None:
+        """Answer `equal` for two dims that are not both numbers."""
         try:
             difference = a - b
         except TooLarge:
@@ -180,6 +191,7 @@ class Scope:
     def forget(self) -> None:
         """Drop the answers given so far: with a new fact there may be better ones."""
         self.answers.clear()
+        self.compared.clear()
         self.simplified.clear()
         self.lowest.clear()
         self.lowest_alone.clear()

@@ -10,6 +10,7 @@ from sardonyx.ops.common.join import mapped, mapped_element
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sardonyx.dims import Dim
+    from sardonyx.dims.pool import Pool
     from sardonyx.infer.engine import Engine
     from sardonyx.ir.graph import Value
     from sardonyx.ir.types import Shape, Type
@@ -33,6 +34,9 @@ class Naming:
         for symbol in engine.scope.merged:
             names[symbol] = engine.scope.settled(symbol)
         self.names = names
+        own = engine.scope.pool
+        self.settled: Pool | None = None if any(symbol.pool is not own for symbol in names) else own.parent
+        """Where dims lie that stay as they are: those that are written in the model's symbols alone."""
         self.dims: dict[Dim, Dim] = {}
         self.types: dict[int, tuple[Type, Type]] = {}
         self.fine: set[Shape | None] = set()
@@ -52,7 +56,7 @@ class Naming:
 
     def dim(self, dim: Dim) -> Dim:
         """Return a dim by its final name."""
-        if isinstance(dim, int):
+        if isinstance(dim, int) or dim.pool is self.settled:
             return dim
         found = self.dims.get(dim)
         if found is None:

@@ -149,6 +149,8 @@ class Tensor:
     name: str = ""
     origin: Origin | None = None
     """Where the TensorProto was read from."""
+    _elements: tuple[Any, ...] | None = None
+    """The elements of a very small one, once they were read."""
 
     @property
     def size(self) -> int:

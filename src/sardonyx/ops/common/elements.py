@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ops.call import Content
 
+KEPT = 16
+"""Elements of a tensor that are kept with it: one inference of a model follows another."""
 FORMATS = {
     DType.INT64: "q",
     DType.INT32: "i",
@@ -36,6 +38,9 @@ def read_elements(tensor: Tensor) -> Content | None:
     Raises:
         OnnxError: ExternalData or Io, when the bytes lie in a file that cannot be read.
     """
+    found: Content | None = tensor._elements
+    if found is not None:
+        return found
     shape = tensor.shape
     count = tensor.size if len(shape) > 1 else shape[0] if shape else 1
     if count > MOST_ELEMENTS:
@@ -45,7 +50,10 @@ def read_elements(tensor: Tensor) -> Content | None:
         content = tensor.content
         layout = "<" + letter if count == 1 else f"<{count}{letter}"
         if type(content) is Stored:  # most constants: no view is made
-            return unpack_from(layout, content.source.data(tensor.name), content.offset)
+            found = unpack_from(layout, content.source.data(tensor.name), content.offset)
+            if count <= KEPT:
+                tensor._elements = found  # type: ignore[misc]  # a cache
+            return found
         return unpack(layout, tensor.data)
     if tensor.dtype is DType.STRING:
         return tensor.strings

@@ -42,8 +42,15 @@ def product(call: Call, dims: Iterable[Dim]) -> Dim:
 
 def plus(call: Call, *dims: Dim) -> Dim:
     """Return a sum of dims."""
+    known = 0
+    for dim in dims:
+        if type(dim) is not int:
+            break
+        known += dim
+    else:
+        return as_size(call, known)
     try:
-        return as_size(call, total(dims))
+        return as_size(call, dims[0] + dims[1] if len(dims) == 2 else total(dims))
     except TooLarge:
         return call.fresh()
 

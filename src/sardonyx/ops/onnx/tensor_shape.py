@@ -226,7 +226,12 @@ def what_is_left(call: Call, source: Shape, dims: list[Dim], at: int) -> Dim:
 
 def check_count(call: Call, source: Shape, dims: Shape) -> None:
     """Refuse a new shape that provably has another number of elements."""
-    if source == dims:
+    same = 0
+    for one, other in zip(source, dims, strict=False):
+        if one is not other and one != other:
+            break
+        same += 1
+    if same and product(call, source[same:]) == product(call, dims[same:]):
         return
     before, after = product(call, source), product(call, dims)
     if before != after and call.scope.equal(before, after) is False:
