@@ -23,7 +23,7 @@ class Made:
 
     name: str
     kind: str
-    """float, int (a scalar), ints (sizes), bool (a scalar), seq or optional."""
+    """float, int (a scalar), ints (sizes), bool (a scalar), seq, optional, map, or maps (a sequence of maps)."""
     marks: tuple | None = ()
     """Marks of the dims, of a sequence those of its elements; None when the rank differs from run to run."""
     elements: tuple = ()
@@ -455,6 +455,30 @@ def unwrap(graph):
     return joined(graph, test, bodies, [(held, other)])
 
 
+def zipped(graph):
+    """Make maps of rows whose length is a number; a body must not return them, a function may."""
+    one = graph.pick(
+        "float", lambda one: one.marks and len(one.marks) <= 2 and isinstance(one.marks[-1], int) and one.marks[-1] > 0
+    )
+    if one is None:
+        return None
+    labels = [f"l{at}" for at in range(one.marks[-1])]
+    return graph.node("ZipMap", [one.name], ("maps", None), domain="ai.onnx.ml", classlabels_strings=labels)
+
+
+def row(graph):
+    """Make a row of a map."""
+    one = graph.pick("map")
+    if one is None:
+        return None
+    if graph.chance.random() < 0.3:
+        return graph.node("CastMap", [one.name], ("float", (1, graph.maker.unknown())), domain="ai.onnx.ml")
+    keys = [0, 2, 9][: graph.chance.randint(1, 3)]
+    return graph.node(
+        "DictVectorizer", [one.name], ("float", (1, len(keys))), domain="ai.onnx.ml", int64_vocabulary=keys
+    )
+
+
 def graph_pick(graph):
     """Return a float value, made if need be."""
     found = graph.pick()
@@ -482,5 +506,5 @@ def joined(graph, test, bodies, pairs):
 
 FLAT = [
     unary, binary, concat, concat, cut, transpose, unsqueeze, reduce, flatten, nonzero, shape, size, more, filled,
-    compare, sequence, split, insert, erase, at, length, join, optional, unwrap,
+    compare, sequence, split, insert, erase, at, length, join, optional, unwrap, zipped, row,
 ]  # fmt: skip

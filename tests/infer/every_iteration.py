@@ -12,7 +12,7 @@ import numpy as np
 
 from sardonyx.dims import Expr, Symbol, evaluate
 from sardonyx.dims.choose import DimMismatch
-from sardonyx.ir.types import DType, OptionalType, SequenceType, TensorType
+from sardonyx.ir.types import DType, MapType, OptionalType, SequenceType, TensorType
 from sardonyx.ops.common.sequences import differs
 from tests.infer.tiny_runtime import Maybe, Unspecified
 from tests.ops.cases import holds, number_content
@@ -170,6 +170,14 @@ class Comparison:
                 self.fits(label, kind.elem, real.value, env)
         elif isinstance(real, list):
             self.fits_list(label, kind, real, env)
+        elif isinstance(real, dict):
+            key = DType.STRING if any(isinstance(one, str) for one in real) else DType.INT64
+            if (
+                not isinstance(kind, MapType)
+                or kind.value != TensorType(DType.FLOAT, ())
+                or (real and kind.key is not key)
+            ):
+                self.wrong.append(f"{label}: {kind}, in the run {real}")
         elif not isinstance(kind, TensorType):
             self.wrong.append(f"{label}: {kind}, in the run a tensor")
         else:

@@ -28,6 +28,7 @@ from tests.infer.body_parts import FLAT, MANY, Graph, Made, graph_pick, inserted
 from tests.infer.every_iteration import Comparison, Known, differences
 from tests.infer.tiny_runtime import DoesNotRun, Maybe, Program
 
+VOTES = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, ()))
 INPUTS = {"x": ("a", "b"), "y": ("a", "c"), "z": ("c",), "w": ("b", "a", 2)}
 
 
@@ -53,6 +54,7 @@ class Maker:
         self.main.add(Made("flag", "bool"))
         self.main.add(Made("parts", "seq", (self.unknown("a"), MANY), least=0))
         self.main.add(Made("perhaps", "optional", (self.unknown("b"),)))
+        self.main.add(Made("votes", "map"))
         self.main.fill(self.chance.randint(4, 7))
 
     def unknown(self, name=None):
@@ -71,12 +73,18 @@ class Maker:
         one = helper.make_tensor_type_proto(TensorProto.FLOAT, ("b",))
         infos.append(helper.make_value_info("parts", helper.make_sequence_type_proto(part)))
         infos.append(helper.make_value_info("perhaps", helper.make_optional_type_proto(one)))
+        infos.append(helper.make_value_info("votes", VOTES))
         last = [name for node in self.main.nodes for name in node.output if name]
         outputs = [helper.make_empty_tensor_value_info(name) for name in last]
         graph = helper.make_graph(self.main.nodes, "generated", infos, outputs, self.main.constants)
-        imports = [helper.make_opsetid("", self.opset), helper.make_opsetid("my", 1)]
+        imports = imports_of(self)
         functions = [one[0] for one in self.functions]
         return helper.make_model(graph, opset_imports=imports, functions=functions, ir_version=9)
+
+
+def imports_of(maker):
+    """Return the opsets of a model and its functions."""
+    return [helper.make_opsetid(*one) for one in (("", maker.opset), ("ai.onnx.ml", 3), ("my", 1))]
 
 
 # ---------------------------------------------------------------- steps with bodies
@@ -334,7 +342,7 @@ STATES = [
     pile,
     perhaps,
 ]
-SCANNED = [*[same] * 18, *[count] * 10, *[sizes] * 6, turn, grow]
+SCANNED = [*[same] * 12, *[count] * 6, *[sizes] * 4, turn]
 """States of a Scan, which keep their shapes if it is to run more than once."""
 
 
@@ -495,7 +503,7 @@ def make_function(maker):
     graph = Graph(maker, None, 1)
     graph.isolated = True
     for _ in range(chance.randint(1, 3)):
-        kind = chance.choice(("float", "float", "float", "int", "seq"))
+        kind = chance.choice(("float", "float", "float", "int", "seq", "map"))
         marks = unknowns(maker, chance.randint(1, 3)) if kind == "float" else None if kind == "seq" else ()
         made = graph.add(Made(graph.name("f"), kind, marks, unknowns(maker, 1) if kind == "int" else ()))
         graph.inputs.append(made)
@@ -503,15 +511,14 @@ def make_function(maker):
     graph.fill(chance.randint(1, 3))
     outputs = []
     for _ in range(chance.randint(1, 2)):
-        kind = chance.choice(("float", "float", "int", "seq"))
-        outputs.append(graph.returned(graph.pick(kind) or graph_pick(graph)))
+        kind = chance.choice(("float", "float", "int", "seq", "maps"))
+        one = graph.pick(kind) or graph_pick(graph)
+        outputs.append(one if one.kind == "maps" else graph.returned(one))
     name = f"f{len(maker.functions)}"
     if len({one.name for one in outputs}) < len(outputs):
         outputs = outputs[:1]
-    imports = [helper.make_opsetid("", maker.opset), helper.make_opsetid("my", 1)]
-    proto = helper.make_function(
-        "my", name, [one.name for one in graph.inputs], [one.name for one in outputs], graph.nodes, imports
-    )
+    inputs, results = ([one.name for one in some] for some in (graph.inputs, outputs))
+    proto = helper.make_function("my", name, inputs, results, graph.nodes, imports_of(maker))
     maker.functions.append((proto, graph.inputs, outputs, since))
 
 
@@ -576,6 +583,7 @@ def feeds_of(sizes):
     found["n"] = np.asarray(sizes["n"], np.int64)
     found["flag"] = np.asarray(sizes["flag"])
     found["parts"] = [np.ones((sizes["a"], at + 1), np.float32) for at in range(sizes["n"])]
+    found["votes"] = {at: float(at) for at in range(sizes["n"])}
     found["perhaps"] = Maybe(np.ones(sizes["b"], np.float32) if sizes["flag"] else None)
     return found
 

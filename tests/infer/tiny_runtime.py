@@ -322,7 +322,22 @@ def gather(attrs, data, index):
     return np.take(data, index, attrs.get("axis", 0))
 
 
+def zip_map(attrs, data):
+    labels = [one.decode() for one in attrs["classlabels_strings"]]
+    rows = data.reshape(-1, data.shape[-1]) if data.ndim > 1 else data[None]
+    if rows.shape[-1] != len(labels):
+        raise DoesNotRun("labels do not fit")
+    return [dict(zip(labels, map(float, row), strict=True)) for row in rows]
+
+
+def vectorize(attrs, given):
+    return np.asarray([[given.get(key, 0.0) for key in attrs["int64_vocabulary"]]], np.float32)
+
+
 OPERATORS = {
+    "ZipMap": zip_map,
+    "DictVectorizer": vectorize,
+    "CastMap": lambda _, given: np.asarray([list(given.values())], np.float32),
     "Add": lambda _, a, b: a + b,
     "Sub": lambda _, a, b: a - b,
     "Mul": lambda _, a, b: a * b,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sardonyx.dims import Dim
+    from sardonyx.infer.activation import Level
     from sardonyx.infer.engine import Engine
     from sardonyx.ir.graph import Graph, Value
     from sardonyx.ir.types import Type
@@ -239,8 +240,20 @@ def taken_dim(engine: Engine, said: Dim) -> Dim:
         hint = said.name if isinstance(said, Symbol) and said.name.isidentifier() else None
         if made is not None:
             hint = made[1]
+        if in_call(level):  # a function has one declaration for all calls, which may have to be less than this
+            hint = None
         known = level.names[said] = engine.scope.fresh(hint)
     return known
+
+
+def in_call(level: Level) -> bool:
+    """Whether a place is in the call of a function."""
+    here: Level | None = level
+    while here is not None and here.parent is not None:
+        if here.attribute is None:
+            return True
+        here = here.parent
+    return False
 
 
 def is_phrase(engine: Engine, said: Dim) -> bool:
