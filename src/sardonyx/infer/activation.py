@@ -6,6 +6,8 @@ capture is found where it was put. A function's values are shared by all its cal
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from sardonyx.errors import node_label
 from sardonyx.ir.graph import body_list
 from sardonyx.records import record
@@ -13,18 +15,24 @@ from sardonyx.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
+    from typing import Any
 
     from sardonyx.dims import Dim, Symbol
-    from sardonyx.infer.functions import Outcomes, Plan
+    from sardonyx.errors import Issue
+    from sardonyx.infer.functions import Plan
     from sardonyx.infer.signed import Checks
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ir.types import Type
-    from sardonyx.ops.call import Call, Content
+    from sardonyx.ops.call import Call, Content, Fact
     from sardonyx.ops.rules import Rule
 
     Step = tuple[int, str | None]
+    Answer = tuple[Fact | Type | None, ...]
+
+NONE: Mapping[Any, Any] = MappingProxyType({})
+NOTHING: Set[Any] = frozenset()
 
 
 class Level:
@@ -72,6 +80,7 @@ class Activation:
 
     __slots__ = (
         "absent",
+        "answer",
         "before",
         "borrowed",
         "bound",
@@ -80,63 +89,70 @@ class Activation:
         "claims",
         "constants",
         "contents",
+        "effects",
         "foreign",
+        "kept",
+        "key",
+        "last",
         "level",
         "mark",
         "needed",
         "opsets",
-        "outcomes",
         "passed",
         "plan",
         "start",
         "types",
+        "undone",
     )  # fmt: skip
 
-    def __init__(self, level: Level, opsets: Opsets, claims: Mapping[Value, Type]) -> None:
+    def __init__(
+        self, level: Level, opsets: Opsets, claims: Mapping[Value, Type], types: dict[Value, Type] | None = None
+    ) -> None:
         self.level = level
         self.opsets = opsets
-        self.types: dict[Value, Type] = {}
+        self.types: dict[Value, Type] = {} if types is None else types
         self.contents: dict[Value, Content | None] = {}
         self.constants: dict[Value, Tensor] = {}
         """Initializers, those of bodies from the time the body is entered."""
         self.claims = claims
         """What the file says of values; a claim where the value is not an input of the main graph."""
         self.call: Call = None  # type: ignore[assignment]  # set by the engine, which the call refers to
-        self.calls: dict[Node, Called] = {}
-        """The calls of functions made here, those in bodies included, as they were made last."""
+        self.calls: dict[Node, tuple[Activation, Mapping[Symbol, Dim]]] = {}
+        """The calls of functions made here, those in bodies included, as they were made last.
+
+        Each has its activation, which equal calls share, and what the symbols made there are in this call.
+        """
         # Of a call of a function:
         self.plan: Plan | None = None
         """What it shares with the other calls of its function; None where this is no call."""
-        self.outcomes: Outcomes = {}
-        """Where its outcome is kept for calls like it."""
-        self.bound: Mapping[str, Attr] = {}
+        self.key: object = None
+        """What calls like it share with it, elements of inputs aside."""
+        self.bound: Mapping[str, Attr] = NONE
         """The function's attributes, defaults included."""
-        self.absent: Set[Value] = frozenset()
+        self.absent: Set[Value] = NOTHING
         """Formal inputs that the call leaves out."""
         self.borrowed: dict[Value, tuple[Activation, Value]] = {}
         """Formal inputs, and captures of a body that a caller passed: where their elements are known, if anywhere."""
         self.needed: dict[Value, Content | None] = {}
         """Elements of formal inputs that somebody asked for; the outcome depends on these alone."""
-        self.passed: dict[Graph, Activation] = {}
+        self.passed: Mapping[Graph, Activation] = NONE
         """Bodies that a caller passed as attributes: they see the caller's values."""
         self.foreign: dict[tuple[Node, str], Activation] = {}
         """Activations of such bodies."""
-        self.mark = 0
-        """Number of the first anonymous symbol that the call made."""
+        self.mark = self.last = 0
+        """Numbers of the first anonymous symbol that the call made, and of the first one after it."""
         self.start: tuple[int, int, int] = (0, 0, 0)
         """Issues, assumptions and constraints that were noted before it."""
         self.before: tuple[int, int, int] = (0, 0, 0)
         """What was counted before it: walks of functions again, calls that others saved, what was left out."""
-
-
-class Called:
-    """A call of a function: its activation, which equal calls share, and what its symbols are in this call."""
-
-    __slots__ = ("activation", "renamed")
-
-    def __init__(self, activation: Activation, renamed: Mapping[Symbol, Dim]) -> None:
-        self.activation = activation
-        self.renamed = renamed
+        self.answer: Answer = ()
+        """What it came to: types of outputs, with what is known of elements."""
+        self.kept: Set[Symbol] = NOTHING
+        """Symbols that elements of inputs are written in: the caller's, whenever they were made."""
+        self.effects: tuple[list[Issue], list[Level], list[Any], list[Any]] | None = None
+        """Issues with their places, assumptions and constraints that it noted; None when there were none."""
+        self.undone = False
+        """Whether what it noted was forgotten, since it was made in a pass that did not count."""
 
 
 class Opsets:

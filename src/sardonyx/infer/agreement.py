@@ -28,10 +28,12 @@ def typed_functions(engine: Engine, main: Activation) -> Mapping[FunctionKey, Fu
         return functions
     plans = engine.plans
     missed: dict[Function, None] = {}
-    for activation in (main, *[one for plan in plans.values() for one in plan.activations]):
-        sites = engine.sites.within(activation.level.graph)
-        if len(sites) != len(activation.calls):
-            missed.update((function, None) for node, function in sites.items() if node not in activation.calls)
+    for graph, activations in ((engine.model.graph, [main]), *[(one.graph, one.activations) for one in plans.values()]):
+        sites = engine.sites.within(graph)
+        if sites:
+            for activation in activations:
+                if len(activation.calls) < len(sites):
+                    missed.update((function, None) for node, function in sites.items() if node not in activation.calls)
     unseen = engine.sites.reached(missed)
     return {
         key: function if function in unseen or function not in plans else typed(engine, function)
@@ -75,10 +77,12 @@ class Agreement:
     def type(self, kinds: Sequence[Type | None], hint: str | None = None) -> Type | None:
         """Return what is true of every one of some types."""
         first = kinds[0]
-        if all(kind is first for kind in kinds) or kinds.count(first) == len(kinds):
+        for kind in kinds:
+            if kind is not first and kind != first:
+                break
+        else:
             return first
-        cls = type(first)
-        if any(type(kind) is not cls for kind in kinds):
+        if len(set(map(type, kinds))) > 1:
             return None
         alike: Any = kinds  # of one class, which the type checker does not see
         if isinstance(first, TensorType):
@@ -97,8 +101,8 @@ class Agreement:
 
     def shape(self, shapes: Sequence[tuple[Dim, ...] | None], hint: str | None) -> tuple[Dim, ...] | None:
         """Return the shape that all have, a dim in which they differ unknown; None when their ranks differ."""
-        known = [shape for shape in shapes if shape is not None]
-        if len(known) < len(shapes) or len({len(shape) for shape in known}) > 1:
+        known: Any = shapes
+        if None in shapes or len(set(map(len, known))) > 1:
             return None
         return tuple([self.dim(column, hint) for column in zip(*known, strict=True)])
 
@@ -130,5 +134,4 @@ class Agreement:
 
 def common(parts: Sequence[Any]) -> Any:
     """Return what all of some parts are, None when they differ."""
-    first = parts[0]
-    return first if all(part is first for part in parts) else None
+    return parts[0] if parts.count(parts[0]) == len(parts) else None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sardonyx.dims import Dim, Symbol
     from sardonyx.infer.events import Log
-    from sardonyx.infer.functions import Outcome, Plan
+    from sardonyx.infer.functions import Plan
     from sardonyx.infer.signed import Checks
     from sardonyx.ir.graph import Function, Graph, Model, Node, Value
     from sardonyx.ir.types import Type
@@ -88,11 +88,9 @@ class Engine:
         """The calls under way, outermost first."""
         self.plans: dict[Function, Plan] = {}
         self.sites = CallSites(model)
-        self.made: list[Outcome] = []
-        """Outcomes in the order in which they were reached, for `undo`."""
+        self.made: list[Activation] = []
+        """Calls in passes that may not count, in the order in which what they came to was reached, for `undo`."""
         self.frames = 0
-        self.full = False
-        self.depth = 0
         self.again = 0
         """Walks of functions that had been walked before."""
         self.look = functions.LOOK
@@ -103,6 +101,8 @@ class Engine:
         """Calls that others inside a call saved, as if all had been walked."""
         self.hopeless: Activation | None = None
         """The call that cannot end within the limit, until what is left of it has been left out."""
+        self.full = False
+        self.depth = 0
         self.tentative = 0
         self.dead = 0
 
@@ -460,8 +460,8 @@ class Engine:
             while len(noted) > count:
                 noted.popitem()
         del self.equalities[mark[3] :]
-        for outcome in self.made[mark[4] :]:
-            outcome.undone = True
+        for call in self.made[mark[4] :]:
+            call.undone = True
         del self.made[mark[4] :]
         if self.log is not None:
             del self.log.events[mark[5] :]

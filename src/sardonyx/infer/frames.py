@@ -157,10 +157,10 @@ class Frame:
             called = self.activation.calls.get(node)
             if called is None:
                 return None
-            renamed = {symbol: self.dim(dim) for symbol, dim in called.renamed.items()} if called.renamed else {}
-            graph = called.activation.level.graph
-            return Frame(self.inference, Level(graph, self.level, node, index, None), called.activation, self,
-                         {**self.renamed, **renamed})  # fmt: skip
+            activation, renamed = called
+            renamed = {**self.renamed, **{symbol: self.dim(dim) for symbol, dim in renamed.items()}}
+            level = Level(activation.level.graph, self.level, node, index, None)
+            return Frame(self.inference, level, activation, self, renamed)
         foreign = self.activation.foreign.get((node, attribute))
         if foreign is not None:
             return Frame(self.inference, foreign.level, foreign, self, self.renamed)

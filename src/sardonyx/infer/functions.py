@@ -9,12 +9,12 @@ made. The body may use the function's own opset imports, the model's count for t
 from __future__ import annotations
 
 from itertools import islice
-from types import MappingProxyType
 
 from sardonyx.dims import Expr
-from sardonyx.errors import Issue, OnnxError
-from sardonyx.infer.activation import Activation, Called, Level, Opsets
+from sardonyx.errors import OnnxError
+from sardonyx.infer.activation import NONE, NOTHING, Activation, Level
 from sardonyx.infer.callsites import HUGE
+from sardonyx.infer.resolve import opsets
 from sardonyx.ir.attrs import AttrKind, AttrRef
 from sardonyx.ir.graph import canonical
 from sardonyx.ir.types import TensorType
@@ -24,19 +24,17 @@ from sardonyx.ops.common.join import Renewal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
-    from typing import Any, TypeVar
+    from collections.abc import Mapping
+    from typing import TypeVar
 
-    from sardonyx.dims import Dim, Symbol
+    from sardonyx.dims import Dim
+    from sardonyx.infer.activation import Answer
     from sardonyx.infer.engine import Engine, Spot
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
     from sardonyx.ir.types import Type
     from sardonyx.ops.call import Content
 
-    Answer = tuple[Fact | Type | None, ...]
-    Outcomes = dict[tuple[int, ...], dict[tuple[Content | None, ...], "Outcome"]]
-    """By the positions of the inputs whose elements they depend on, and by these elements."""
     Noted = list[tuple[tuple[str, Dim, Dim], Spot | Value]]
     K = TypeVar("K")
     V = TypeVar("V")
@@ -47,7 +45,6 @@ CHAIN = 8
 """Functions of a circle that a message names."""
 LOOK = 1024
 """Walks of functions that were walked before, from one look at whether a call can end within the limit to the next."""
-NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Plan:
@@ -56,6 +53,7 @@ class Plan:
     __slots__ = (
         "activations",
         "attributed",
+        "dependent",
         "function",
         "graph",
         "inputs",
@@ -76,32 +74,16 @@ class Plan:
         """Whether it calls no function."""
         imports = {canonical(domain): version for domain, version in engine.model.opset_imports.items()}
         imports.update({canonical(domain): version for domain, version in function.opset_imports.items()})
-        self.opsets = Opsets(imports, {}, {})
+        self.opsets = opsets(engine.model, imports)
         """The imports in force in the body; what they resolve to is shared by its calls."""
-        self.outcomes: dict[object, Outcomes] = {}
+        self.outcomes: dict[object, Activation] = {}
         """What calls came to, by what calls must share: the types of inputs and the attributes."""
+        self.dependent: dict[object, dict[tuple[int, ...], dict[tuple[Content | None, ...], Activation]]] = {}
+        """As `outcomes` where elements of inputs mattered: then by the inputs' positions, and by these elements."""
         self.activations: list[Activation] = []
         """Those of the calls that were walked."""
         self.walked = False
         """Whether a call was walked, or is being walked."""
-
-
-class Outcome(Called):
-    """What one call came to, for calls like it."""
-
-    __slots__ = ("answer", "effects", "kept", "last", "undone")
-
-    def __init__(self, activation: Activation, answer: Answer, last: int) -> None:
-        super().__init__(activation, NONE)
-        self.answer = answer
-        self.last = last
-        """Number after that of the last anonymous symbol that the call made."""
-        self.kept: Set[Symbol] = frozenset()
-        """Symbols that elements of inputs are written in: the caller's, whenever they were made."""
-        self.effects: tuple[list[Issue], list[Level], Noted, Noted] | None = None
-        """Issues with their places, assumptions and constraints; None when there is nothing of these."""
-        self.undone = False
-        """Whether what the call noted was forgotten, since it was made in a pass that did not count."""
 
 
 def begin(engine: Engine, node: Node, function: Function, activation: Activation) -> Activation | Answer:
@@ -122,41 +104,41 @@ def begin(engine: Engine, node: Node, function: Function, activation: Activation
         refuse(engine, node, plan)
         return ()
     bound = attributes(engine, node, function, activation) if plan.attributed or node.attrs else NONE
-    types = activation.types
-    handle: object = tuple([0 if value is None else types.get(value) for value in inputs])
-    if len(inputs) < plan.inputs:
-        inputs = (*inputs, *[None] * (plan.inputs - len(inputs)))
-        handle = handle, None
+    types, formals = activation.types, plan.graph.inputs
+    missing = plan.inputs - len(inputs)
+    if missing:
+        inputs = (*inputs, *[None] * missing)
+    try:
+        handle: object = tuple([types[value] for value in inputs])  # type: ignore[index]
+        given, absent = dict(zip(formals, handle, strict=True)), NOTHING  # type: ignore[call-overload]
+    except KeyError:  # some are left out, or have no type
+        handle = tuple([0 if value is None else types.get(value) for value in inputs])
+        pairs = list(zip(formals, inputs, strict=True))
+        given = {own: types[actual] for own, actual in pairs if actual in types}
+        absent = frozenset([own for own, actual in pairs if actual is None])
     if bound:
         handle = handle, key_of(bound)
-    outcomes = plan.outcomes.get(handle)
-    if outcomes is None:
-        outcomes = plan.outcomes[handle] = {}
-    for positions, table in outcomes.items():
-        known = table.get(tuple([content_in(engine, inputs[at], activation) for at in positions]))
-        if known is not None:
-            return repeat(engine, node, plan, known, activation)
+    known = plan.outcomes.get(handle)
+    if known is None and plan.dependent:
+        for positions, table in plan.dependent.get(handle, NONE).items():
+            known = table.get(tuple([content_in(engine, inputs[at], activation) for at in positions]))
+            if known is not None:
+                break
+    if known is not None:
+        return repeat(engine, node, plan, known, activation)
     if not may_walk(engine, plan):
         return ()
     graph = plan.graph
-    callee = Activation(Level(graph, engine.level, node, engine.index, None), plan.opsets, graph.types)
-    callee.plan, callee.outcomes = plan, outcomes
-    call = callee.call = Call(engine, callee.types, callee.contents)
+    callee = Activation(Level(graph, engine.level, node, engine.index, None), plan.opsets, graph.types, given)
+    callee.plan, callee.key, callee.absent = plan, handle, absent
+    callee.borrowed = {own: (activation, actual) for own, actual in zip(formals, inputs, strict=True) if actual}
+    call = callee.call = Call(engine, given, callee.contents)
     if bound:
         callee.bound = call.bound = bound
         for attr in bound.values():
             if attr.kind is AttrKind.GRAPH or attr.kind is AttrKind.GRAPHS:
                 for body in attr.value if isinstance(attr.value, tuple) else (attr.value,):
-                    callee.passed[body] = activation.passed.get(body, activation)
-    formals, borrowed = callee.types, callee.borrowed
-    for own, actual in zip(graph.inputs, inputs, strict=True):
-        if actual is None:
-            callee.absent = callee.absent | {own}
-            continue
-        kind = types.get(actual)
-        if kind is not None:
-            formals[own] = kind
-        borrowed[own] = (activation, actual)
+                    callee.passed = {**callee.passed, body: activation.passed.get(body, activation)}
     callee.mark = engine.scope.pool.numbers
     callee.start = (len(engine.issues), len(engine.assumptions), len(engine.constraints))
     callee.before = (engine.again, engine.repeated, engine.left_out)
@@ -240,22 +222,13 @@ def finish(engine: Engine, callee: Activation) -> Answer:
             found.append(types.get(value))
         else:
             found.append(engine.outcome(callee, value))
-    answer = tuple(found)
+    answer = callee.answer = tuple(found)
     engine.activation = caller
     del engine.active[plan.function]
-    outcome = Outcome(callee, answer, engine.scope.pool.numbers)
-    positions: tuple[int, ...] = ()
-    asked: tuple[Content | None, ...] = ()
-    if callee.needed:
-        formals = [(at, formal) for at, formal in enumerate(plan.graph.inputs) if formal in callee.needed]
-        positions = tuple([at for at, _ in formals])
-        asked = tuple([callee.needed[formal] for _, formal in formals])
-        outcome.kept = frozenset(
-            [symbol for content in asked for one in content or () if isinstance(one, Expr) for symbol in one.symbols]
-        )
+    callee.last = engine.scope.pool.numbers
     issues, assumptions, constraints = callee.start
     if len(engine.issues) > issues or len(engine.assumptions) > assumptions or len(engine.constraints) > constraints:
-        outcome.effects = (
+        callee.effects = (
             engine.issues[issues:],
             engine.spots[issues:],
             tail(engine.assumptions, assumptions),
@@ -266,15 +239,28 @@ def finish(engine: Engine, callee: Activation) -> Answer:
         engine.hopeless = None
         whole = True
     if whole and not callee.passed:
-        callee.outcomes.setdefault(positions, {})[asked] = outcome
+        if callee.needed:
+            keep_dependent(plan, callee)
+        else:
+            plan.outcomes[callee.key] = callee
     if engine.tentative:
-        engine.made.append(outcome)
+        engine.made.append(callee)
     plan.activations.append(callee)
-    caller.calls[node] = outcome
+    caller.calls[node] = callee, NONE
     return answer
 
 
-def repeat(engine: Engine, node: Node, plan: Plan, known: Outcome, activation: Activation) -> Answer:
+def keep_dependent(plan: Plan, callee: Activation) -> None:
+    """Keep what a call came to for calls in which the elements that mattered are the same."""
+    formals = [(at, formal) for at, formal in enumerate(plan.graph.inputs) if formal in callee.needed]
+    asked = tuple([callee.needed[formal] for _, formal in formals])
+    callee.kept = frozenset(
+        [symbol for content in asked for one in content or () if isinstance(one, Expr) for symbol in one.symbols]
+    )
+    plan.dependent.setdefault(callee.key, {}).setdefault(tuple([at for at, _ in formals]), {})[asked] = callee
+
+
+def repeat(engine: Engine, node: Node, plan: Plan, known: Activation, activation: Activation) -> Answer:
     """Return the outcome of an equal call, in fresh symbols of this one."""
     if engine.active:
         engine.repeated += engine.sites.size(plan.function)
@@ -289,18 +275,17 @@ def repeat(engine: Engine, node: Node, plan: Plan, known: Outcome, activation: A
         for noted, items in ((engine.assumptions, assumptions), (engine.constraints, constraints)):
             for key, place in reversed(items):
                 noted.setdefault(key, place)
-    first = known.activation.mark
-    if first == known.last:  # it made no symbols
-        activation.calls[node] = known
+    if known.mark == known.last:  # it made no symbols
+        activation.calls[node] = known, NONE
         return known.answer
-    renewal = Renewal(engine.scope, first, known.last, known.kept)
+    renewal = Renewal(engine.scope, known.mark, known.last, known.kept)
     answer = tuple(
         [
             one if one is None else renewal.fact(one) if isinstance(one, Fact) else renewal.type(one)
             for one in known.answer
         ]
     )
-    activation.calls[node] = Called(known.activation, renewal.known)
+    activation.calls[node] = known, renewal.known
     return answer
 
 

@@ -227,7 +227,7 @@ def activations(engine: Engine, main: Activation) -> Iterable[Activation]:
         one = waiting.pop()
         if one not in found:
             found[one] = None
-            waiting += [*reversed([called.activation for called in one.calls.values()]), *one.foreign.values()]
+            waiting += [*reversed([callee for callee, _ in one.calls.values()]), *one.foreign.values()]
     for plan in engine.plans.values():
         for one in plan.activations:
             found.update(dict.fromkeys((one, *one.foreign.values())))
