@@ -11,7 +11,7 @@ from sardonyx.infer.engine import Engine
 from sardonyx.infer.frames import Frame, Frames, find_frame
 from sardonyx.infer.merge import each
 from sardonyx.infer.naming import Naming
-from sardonyx.ir.types import OptionalType, SequenceType
+from sardonyx.ir.types import OptionalType, SequenceType, TensorType
 from sardonyx.limits import DEFAULT
 from sardonyx.ops.common.join import mapped
 from sardonyx.records import record, replace
@@ -237,25 +237,34 @@ def activations(engine: Engine, main: Activation) -> Iterable[Activation]:
 def input_types(engine: Engine, graph: Graph) -> dict[Value, Type]:
     """Return the types of the main graph's inputs: facts. Before IR 4 one that has a default is a constant."""
     found: dict[Value, Type] = {}
-    dims: set[Dim] = set()
-
-    def collect(dim: Dim) -> Dim:
-        dims.add(dim)
-        return dim
-
     constants = graph.initializers if engine.model.ir_version < 4 else {}
     for value in graph.inputs:
         kind = graph.types.get(value)
         if kind is not None and value not in constants:
-            mapped(kind, collect)
             found[value] = kind
-    engine.scope.begin(frozenset(dims))
+    dims = dims_in(found.values())
+    engine.scope.begin(dims)
     types = {value: given(engine, kind) for value, kind in found.items()}
-    dims.clear()
-    for kind in types.values():
-        mapped(kind, collect)
+    if any(new is not old for new, old in zip(types.values(), found.values(), strict=True)):
+        dims = dims_in(types.values())
     engine.scope.number(dims)
     return types
+
+
+def dims_in(types: Iterable[Type]) -> set[Dim]:
+    """Return the symbolic dims anywhere in some types."""
+    found: set[Dim] = set()
+
+    def collect(dim: Dim) -> Dim:
+        found.add(dim)
+        return dim
+
+    for kind in types:
+        if type(kind) is TensorType and kind.shape is not None:  # most inputs
+            found.update([dim for dim in kind.shape if not isinstance(dim, int)])
+        else:
+            mapped(kind, collect)
+    return found
 
 
 def given(engine: Engine, kind: Type) -> Type:

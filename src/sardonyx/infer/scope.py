@@ -37,9 +37,8 @@ class InferenceScope(Scope):
 
     def begin(self, dims: Set[Dim]) -> None:
         """Take in the dims that the main graph's inputs declare."""
-        self.input_dims = frozenset(dim for dim in dims if isinstance(dim, int) or self.is_own(dim))
-        symbols = {symbol for dim in self.input_dims if not isinstance(dim, int) for symbol in dim.symbols}
-        self.input_names = frozenset(symbol.name for symbol in symbols if not symbol.anonymous)
+        self.input_dims = frozenset([dim for dim in dims if isinstance(dim, int) or self.is_own(dim)])
+        self.input_names = frozenset([one.name for one in symbols_in(self.input_dims) if not one.anonymous])
 
     def number(self, dims: Set[Dim]) -> None:
         """Let the names of anonymous symbols be numbered after those of the inputs, which have these dims.
@@ -49,10 +48,9 @@ class InferenceScope(Scope):
         """
         if self.parent is None or self.pool is self.parent.pool:
             return
-        symbols = {symbol for dim in dims if not isinstance(dim, int) for symbol in dim.symbols}
-        numbers = [symbol.number for symbol in symbols if symbol.anonymous and symbol.pool is not self.pool]
-        made = [found for name in self.input_names if (found := MADE.fullmatch(name))]
-        self.pool.labels = max([*numbers, *[int(found[2]) for found in made]], default=-1) + 1
+        numbers = [one.number for one in symbols_in(dims) if one.anonymous and one.pool is not self.pool]
+        made = [MADE.fullmatch(name) for name in self.input_names if name[:1] == "_"]
+        self.pool.labels = max([*numbers, *[int(found[2]) for found in made if found]], default=-1) + 1
         self.pool.counted = self.input_names
 
     def is_made(self, name: str) -> bool:
@@ -106,3 +104,14 @@ class InferenceScope(Scope):
             dim = self.merged[dim]
             seen += 1
         return dim
+
+
+def symbols_in(dims: Set[Dim]) -> set[Symbol]:
+    """Return the symbols that dims are made of."""
+    found: set[Symbol] = set()
+    for dim in dims:
+        if isinstance(dim, Symbol):
+            found.add(dim)
+        elif not isinstance(dim, int):
+            found.update(dim.symbols)
+    return found
