@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import DIM_MAX, Expr, Symbol, TooLarge
 from sardonyx.dims.solve import solve
-from sardonyx.ir.types import TensorType
+from sardonyx.ir.types import MapType, OptionalType, SequenceType, TensorType
 from sardonyx.ops.common.join import mapped, mapped_element
 
 TYPE_CHECKING = False
@@ -91,6 +91,8 @@ class Naming:
                 if self.stays(shape):
                     fine.add(shape)
                     continue
+            elif self.stays_whole(kind):
+                continue
             pair = known.get(id(kind))
             if pair is None:  # the type is kept too, so that its id stays its own
                 pair = known[id(kind)] = kind, self.type(kind, value)
@@ -108,6 +110,20 @@ class Naming:
             elif self.dim(dim) is not dim:
                 return False
         return True
+
+    def stays_whole(self, kind: Type | None) -> bool:
+        """Whether a type of any kind stays as it is."""
+        if kind is None:
+            return True
+        if isinstance(kind, TensorType):
+            return not kind.shape or kind.shape in self.fine or self.stays(kind.shape)
+        if isinstance(kind, SequenceType):
+            if kind.length is not None and self.dim(kind.length) is not kind.length:
+                return False
+            return self.stays_whole(kind.elem) and all(map(self.stays_whole, kind.elements or ()))
+        if isinstance(kind, OptionalType):
+            return self.stays_whole(kind.elem)
+        return not isinstance(kind, MapType) or self.stays_whole(kind.value)
 
     def type(self, kind: Type, value: Value) -> Type:
         """Return a type by its final names."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Run = Callable[[list[Type | None], list[Content | None], Set[int]], list[Fact | None]]
     """Runs the body with given states: types, elements, the positions of those known to change from run to run."""
 
-NUMBERS = frozenset((int, float, bool, bytes))
 PATIENCE = 4
 """Passes after which every dim is let go; twice as many, and every rank is; then every type."""
 
@@ -309,9 +308,9 @@ def captured_symbols(call: Call, body: Graph) -> frozenset[Symbol]:
     """Return the symbols of elements that a body captures: none is an iteration's, whoever asked first."""
     found: set[Symbol] = set()
     for value in body.captures:
-        content = call.contents.get(value)
-        if content and not NUMBERS.issuperset(map(type, content)):  # most captures are constants
-            for one in content:
+        kind = call.types.get(value)
+        if isinstance(kind, TensorType) and kind.dtype in INTEGERS:
+            for one in call.contents.get(value) or ():
                 if isinstance(one, Expr):
                     found.update(one.symbols)
     return frozenset(found)
