@@ -14,7 +14,7 @@ from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Mapping, Sequence, Set
     from typing import Any
 
     from sardonyx.dims import Dim, Symbol
@@ -80,6 +80,8 @@ class Activation:
 
     __slots__ = (
         "absent",
+        "actuals",
+        "alike",
         "answer",
         "before",
         "borrowed",
@@ -91,6 +93,7 @@ class Activation:
         "contents",
         "effects",
         "foreign",
+        "home",
         "kept",
         "key",
         "last",
@@ -127,12 +130,18 @@ class Activation:
         """What it shares with the other calls of its function; None where this is no call."""
         self.key: object = None
         """What calls like it share with it, elements of inputs aside."""
+        self.alike: list[Activation]
+        """Where it is kept for such calls."""
         self.bound: Mapping[str, Attr] = NONE
         """The function's attributes, defaults included."""
         self.absent: Set[Value] = NOTHING
         """Formal inputs that the call leaves out."""
-        self.borrowed: dict[Value, tuple[Activation, Value]] = {}
-        """Formal inputs, and captures of a body that a caller passed: where their elements are known, if anywhere."""
+        self.borrowed: Mapping[Value, int] = NONE
+        """Formal inputs, or captures of a body that a caller passed: their positions among `actuals`."""
+        self.home: Activation | None = None
+        """Where the elements of these are known, if anywhere."""
+        self.actuals: Sequence[Value | None] = ()
+        """What they are called there."""
         self.needed: dict[Value, Content | None] = {}
         """Elements of formal inputs that somebody asked for; the outcome depends on these alone."""
         self.passed: Mapping[Graph, Activation] = NONE

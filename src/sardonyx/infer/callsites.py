@@ -1,4 +1,4 @@
-"""Find where a model calls its functions, and how many calls one call comes to."""
+"""Find where a model calls its functions, and give up a call that comes to more calls than can be walked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
+    from sardonyx.infer.engine import Engine
+    from sardonyx.infer.functions import Plan
     from sardonyx.ir.graph import Function, Graph, Model, Node
 
 HUGE = 1 << 62
 """Calls beyond which nobody counts."""
+LOOK = 1024
+"""Walks of functions that were walked before, from one look at whether a call can end within the limit to the next."""
 
 
 class CallSites:
@@ -68,3 +72,41 @@ class CallSites:
                     found[callee] = None
                     waiting.append(callee)
         return found.keys()
+
+
+def may_walk(engine: Engine, plan: Plan) -> bool:
+    """Count a call that is about to be walked; return whether it may be.
+
+    Functions that call others twice, in a chain, come to more calls than anybody can walk, unless the calls are alike.
+    Whether they are shows soon: where a call would take far more walks than the limit at the rate at which it shares
+    them so far, what is left of it stays unknown, rather than that the limit is used up first. The fewer walks there
+    were, the worse the outlook must be. The first walk of a function says nothing of that rate.
+    """
+    if engine.hopeless is not None:
+        engine.left_out += 1
+        return False
+    engine.frames += 1
+    limit = engine.limits.max_frames
+    if limit is not None and engine.frames > limit:
+        engine.overfull()
+        return False
+    if not plan.walked:
+        plan.walked = True
+        return True
+    engine.again += 1
+    if limit is not None and engine.again >= engine.look:
+        engine.look = engine.again + LOOK
+        for function, callee in engine.active.items():
+            again, repeated = engine.again - callee.before[0], engine.repeated - callee.before[1]
+            if again < LOOK // 2:
+                return True
+            size = engine.sites.size(function)
+            if again * again * size > limit * limit * (again + repeated):
+                engine.hopeless = callee
+                count = str(size) if size < HUGE else f"{HUGE} or more"
+                engine.overfull(
+                    f"a call of {function.label} comes to {count} calls, too few of which are alike to walk no more "
+                    f"than {limit}; what is left of it stays unknown"
+                )
+                return False
+    return True

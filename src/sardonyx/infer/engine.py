@@ -14,7 +14,7 @@ from sardonyx.errors import Issue, OnnxError, Place, node_label
 from sardonyx.infer import functions
 from sardonyx.infer.activation import Activation, Entry, Level, Opsets, attribute_of
 from sardonyx.infer.blur import blurred
-from sardonyx.infer.callsites import CallSites
+from sardonyx.infer.callsites import LOOK, CallSites
 from sardonyx.infer.merge import claims_of, merge
 from sardonyx.infer.resolve import resolve
 from sardonyx.infer.scope import InferenceScope
@@ -93,7 +93,7 @@ class Engine:
         self.frames = 0
         self.again = 0
         """Walks of functions that had been walked before."""
-        self.look = functions.LOOK
+        self.look = LOOK
         """How many of them there are when to look again whether the calls under way can end within the limit."""
         self.left_out = 0
         """Bodies and calls that were not walked, since there are too many."""
@@ -311,8 +311,11 @@ class Engine:
         chain = []
         while value in activation.borrowed:
             chain.append((activation, value))
-            activation, value = activation.borrowed[value]
+            activation, value = home, actual
         if value in activation.contents:
+            actual, home = activation.actuals[activation.borrowed[value]], activation.home
+            if actual is None or home is None:
+                break
             found = activation.contents[value]
         else:
             found = activation.contents[value] = self.constant(value, activation)

@@ -13,7 +13,7 @@ from itertools import islice
 from sardonyx.dims import Expr
 from sardonyx.errors import OnnxError
 from sardonyx.infer.activation import NONE, NOTHING, Activation, Level
-from sardonyx.infer.callsites import HUGE
+from sardonyx.infer.callsites import may_walk
 from sardonyx.infer.resolve import opsets
 from sardonyx.ir.attrs import AttrKind, AttrRef
 from sardonyx.ir.graph import canonical
@@ -43,8 +43,6 @@ FEW = 64
 """Unknown elements of an input that get a symbol each, so that two calls with it see the same ones."""
 CHAIN = 8
 """Functions of a circle that a message names."""
-LOOK = 1024
-"""Walks of functions that were walked before, from one look at whether a call can end within the limit to the next."""
 
 
 class Plan:
@@ -61,6 +59,7 @@ class Plan:
         "opsets",
         "outcomes",
         "outputs",
+        "positions",
         "walked",
     )
 
@@ -69,6 +68,7 @@ class Plan:
         self.graph = graph = function.graph
         self.inputs = len(graph.inputs)
         self.outputs = len(graph.outputs)
+        self.positions = {formal: at for at, formal in enumerate(graph.inputs)}
         self.attributed = bool(function.attributes or function.defaults)
         self.is_leaf = not engine.sites.within(graph)
         """Whether it calls no function."""
@@ -76,8 +76,8 @@ class Plan:
         imports.update({canonical(domain): version for domain, version in function.opset_imports.items()})
         self.opsets = opsets(engine.model, imports)
         """The imports in force in the body; what they resolve to is shared by its calls."""
-        self.outcomes: dict[object, Activation] = {}
-        """What calls came to, by what calls must share: the types of inputs and the attributes."""
+        self.outcomes: dict[object, list[Activation]] = {}
+        """The call that shows what calls come to, if any, by what they must share: types of inputs and attributes."""
         self.dependent: dict[object, dict[tuple[int, ...], dict[tuple[Content | None, ...], Activation]]] = {}
         """As `outcomes` where elements of inputs mattered: then by the inputs' positions, and by these elements."""
         self.activations: list[Activation] = []
@@ -118,7 +118,8 @@ def begin(engine: Engine, node: Node, function: Function, activation: Activation
         absent = frozenset([own for own, actual in pairs if actual is None])
     if bound:
         handle = handle, key_of(bound)
-    known = plan.outcomes.get(handle)
+    alike = plan.outcomes.setdefault(handle, [])  # the key is looked up once: types are slow to hash
+    known = alike[0] if alike else None
     if known is None and plan.dependent:
         for positions, table in plan.dependent.get(handle, NONE).items():
             known = table.get(tuple([content_in(engine, inputs[at], activation) for at in positions]))
@@ -130,8 +131,8 @@ def begin(engine: Engine, node: Node, function: Function, activation: Activation
         return ()
     graph = plan.graph
     callee = Activation(Level(graph, engine.level, node, engine.index, None), plan.opsets, graph.types, given)
-    callee.plan, callee.key, callee.absent = plan, handle, absent
-    callee.borrowed = {own: (activation, actual) for own, actual in zip(formals, inputs, strict=True) if actual}
+    callee.plan, callee.key, callee.alike, callee.absent = plan, handle, alike, absent
+    callee.borrowed, callee.home, callee.actuals = plan.positions, activation, inputs
     call = callee.call = Call(engine, given, callee.contents)
     if bound:
         callee.bound = call.bound = bound
@@ -169,44 +170,6 @@ def refuse(engine: Engine, node: Node, plan: Plan) -> None:
             return
 
 
-def may_walk(engine: Engine, plan: Plan) -> bool:
-    """Count a call that is about to be walked; return whether it may be.
-
-    Functions that call others twice, in a chain, come to more calls than anybody can walk, unless the calls are alike.
-    Whether they are shows soon: where a call would take far more walks than the limit at the rate at which it shares
-    them so far, what is left of it stays unknown, rather than that the limit is used up first. The fewer walks there
-    were, the worse the outlook must be. The first walk of a function says nothing of that rate.
-    """
-    if engine.hopeless is not None:
-        engine.left_out += 1
-        return False
-    engine.frames += 1
-    limit = engine.limits.max_frames
-    if limit is not None and engine.frames > limit:
-        engine.overfull()
-        return False
-    if not plan.walked:
-        plan.walked = True
-        return True
-    engine.again += 1
-    if limit is not None and engine.again >= engine.look:
-        engine.look = engine.again + LOOK
-        for function, callee in engine.active.items():
-            again, repeated = engine.again - callee.before[0], engine.repeated - callee.before[1]
-            if again < LOOK // 2:
-                return True
-            size = engine.sites.size(function)
-            if again * again * size > limit * limit * (again + repeated):
-                engine.hopeless = callee
-                count = str(size) if size < HUGE else f"{HUGE} or more"
-                engine.overfull(
-                    f"a call of {function.label} comes to {count} calls, too few of which are alike to walk no more "
-                    f"than {limit}; what is left of it stays unknown"
-                )
-                return False
-    return True
-
-
 def finish(engine: Engine, callee: Activation) -> Answer:
     """Return what a walked call came to, and keep it for calls like it."""
     plan, node = callee.plan, callee.level.node
@@ -242,7 +205,7 @@ def finish(engine: Engine, callee: Activation) -> Answer:
         if callee.needed:
             keep_dependent(plan, callee)
         else:
-            plan.outcomes[callee.key] = callee
+            callee.alike.append(callee)
     if engine.tentative:
         engine.made.append(callee)
     plan.activations.append(callee)
@@ -362,11 +325,12 @@ def borrow(engine: Engine, graph: Graph, home: Activation, caller: Activation, n
     activation.passed = home.passed
     activation.call = Call(engine, activation.types, activation.contents)
     activation.call.bound = home.bound
-    for value in graph.captures:
+    activation.home, activation.actuals = home, tuple(graph.captures)
+    activation.borrowed = {value: at for at, value in enumerate(activation.actuals) if value is not None}
+    for value in activation.borrowed:
         kind = home.types.get(value)
         if kind is not None:
             activation.types[value] = kind
-        activation.borrowed[value] = (home, value)
     return activation
 
 

@@ -227,10 +227,16 @@ def activations(engine: Engine, main: Activation) -> Iterable[Activation]:
         one = waiting.pop()
         if one not in found:
             found[one] = None
-            waiting += [*reversed([callee for callee, _ in one.calls.values()]), *one.foreign.values()]
+            if one.calls:
+                waiting += reversed([callee for callee, _ in one.calls.values()])
+            if one.foreign:
+                waiting += one.foreign.values()
     for plan in engine.plans.values():
         for one in plan.activations:
-            found.update(dict.fromkeys((one, *one.foreign.values())))
+            if one not in found:
+                found[one] = None
+            if one.foreign:
+                found.update(dict.fromkeys(one.foreign.values()))
     return found
 
 
