@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sardonyx as sx
+from sardonyx.infer.frames import Frame
 from tests.infer.models import infer
 
 KEPT = Path(__file__).parent / "data" / "explanations.txt"
@@ -121,3 +122,17 @@ def test_functions_that_pass_on_a_dim_a_million_times_are_explained_within_a_lim
     assert step.text == (
         "dim 0 of 'y' is n, as is dim 0 of 'a': kept by my::F20, my::F19, my::F18 and 19 other operators"
     )
+
+
+def test_the_elements_of_a_constant_are_looked_up_once_for_all_of_them(monkeypatch):
+    asked = []
+    content = Frame.content
+    monkeypatch.setattr(Frame, "content", lambda frame, value: asked.append(value.name) or content(frame, value))
+    inference = infer(
+        """g (float[n, 600] x) => (float[n, 600] y) <int64[1] k = {600}> {
+            w = ConstantOfShape (k)
+            y = Add (x, w)
+        }"""
+    )
+    assert "declares it" in str(inference.explain("y", 0))
+    assert asked.count("w") == 1

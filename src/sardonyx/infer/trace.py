@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sardonyx.dims import Symbol
     from sardonyx.infer.frames import Frame
     from sardonyx.ir.graph import Node, Value
-    from sardonyx.ops.call import Element
+    from sardonyx.ops.call import Content, Element
 
 LENGTH = -1
 """In place of an axis: the number of elements of a sequence."""
@@ -25,14 +25,18 @@ MOST_PARTS = 4
 class Point:
     """One thing to explain: a dim of a value, an element of it, or its type as a whole."""
 
-    __slots__ = ("at", "element", "frame", "value")
+    __slots__ = ("at", "content", "element", "frame", "value")
 
-    def __init__(self, frame: Frame, value: Value, at: int | None, element: bool) -> None:
+    def __init__(
+        self, frame: Frame, value: Value, at: int | None, element: bool, content: Content | None = None
+    ) -> None:
         self.frame = frame
         self.value = value
         self.at = at
         """The axis, or the position of the element; None for the whole type."""
         self.element = element
+        self.content = content
+        """What the frame knows of the value's elements, where somebody has asked it: all of them take their time."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -56,7 +60,7 @@ class Point:
         if self.at is None:
             return None
         if self.element:
-            content = self.frame.content(self.value)
+            content = self.frame.content(self.value) if self.content is None else self.content
             return None if content is None or self.at >= len(content) else content[self.at]
         kind = self.frame.type(self.value)
         if isinstance(kind, SequenceType):
@@ -188,7 +192,7 @@ def parts_of(frame: Frame, value: Value) -> Iterator[Point]:
             yield Point(frame, value, axis, False)
         content = frame.content(value)
         for at in range(0 if content is None else len(content)):
-            yield Point(frame, value, at, True)
+            yield Point(frame, value, at, True, content)
 
 
 def from_outside(point: Point) -> Source:
