@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -94,11 +95,26 @@ def build(tree: object, scope: Scope, symbols: dict[str, Dim]) -> Dim:
     return operations[kind](*args)
 
 
+class Exactly(ast.NodeTransformer):
+    """Calls `whole` for `//`, whose result for fractions is an `int`, and divides into a float from there on."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.FloorDiv):
+            return ast.Call(ast.Name("whole", ast.Load()), [node.left, node.right], [])
+        return node
+
+
 def python_value(text: str, at: dict[str, int]) -> object:
     """Let Python itself evaluate the text of a dim, exactly."""
 
     def broadcast(*args: Fraction) -> Fraction:
         return next((arg for arg in args if arg != 1), Fraction(1))
 
+    def whole(n: Fraction, d: Fraction) -> Fraction:
+        return Fraction(n // d)
+
     names = {name: Fraction(value) for name, value in at.items()}
-    return eval(text, {"__builtins__": {}, "max": max, "min": min, "broadcast": broadcast}, names)
+    known = {"__builtins__": {}, "max": max, "min": min, "broadcast": broadcast, "whole": whole}
+    read = ast.fix_missing_locations(Exactly().visit(ast.parse(text, mode="eval")))
+    return eval(compile(read, "<dim>", "eval"), known, names)
