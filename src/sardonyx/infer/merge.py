@@ -11,7 +11,7 @@ size each time: there a claim only fills in an element type, a rank, or a whole 
 from __future__ import annotations
 
 from sardonyx.dims import Expr, Symbol
-from sardonyx.infer.scope import MADE
+from sardonyx.infer.scope import DIGITS, is_label
 from sardonyx.ir.types import MapType, OptionalType, SequenceType, TensorType
 from sardonyx.ops.common.join import EACH
 
@@ -228,18 +228,18 @@ def taken_shape(engine: Engine, shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
 def taken_dim(engine: Engine, said: Dim) -> Dim:
     """Return a claimed dim as a dim of this activation."""
     level = engine.level
-    made = MADE.fullmatch(said.name) if isinstance(said, Symbol) and not said.anonymous else None
-    if made is not None and made[0] in engine.scope.input_names:
-        made = None
-    if made is None and says_nothing(engine, said):
-        return engine.scope.fresh()
-    if made is None and level.parent is None:
-        return said
+    name = said.name if isinstance(said, Symbol) and not said.anonymous else ""
+    made = is_label(name) and name not in engine.scope.input_names
+    if not made:
+        if says_nothing(engine, said):
+            return engine.scope.fresh()
+        if level.parent is None:
+            return said
     known = level.names.get(said)
     if known is None:
-        hint = said.name if isinstance(said, Symbol) and said.name.isidentifier() else None
-        if made is not None:
-            hint = made[1]
+        hint = name if name.isidentifier() else None
+        if made:
+            hint = name.rstrip(DIGITS)[1:].removesuffix("_")
         if in_call(level):  # a function has one declaration for all calls, which may have to be less than this
             hint = None
         known = level.names[said] = engine.scope.fresh(hint)

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from sardonyx.infer.engine import Engine
 
 
-MADE = re.compile(r"(?<!\w)_(\w*?)_?(\d+)(?!\w)")
-"""How anonymous symbols print, by hint and number: a file may hold such names, of an inference that was saved."""
+WORD = re.compile(r"\w+")
+DIGITS = "0123456789"
+LONGEST = 200
+"""Characters of a label; what is longer is a name of the author's."""
 
 
 class InferenceScope(Scope):
@@ -49,13 +51,13 @@ class InferenceScope(Scope):
         if self.parent is None or self.pool is self.parent.pool:
             return
         numbers = [one.number for one in symbols_in(dims) if one.anonymous and one.pool is not self.pool]
-        made = [MADE.fullmatch(name) for name in self.input_names if name[:1] == "_"]
-        self.pool.labels = max([*numbers, *[int(found[2]) for found in made if found]], default=-1) + 1
+        numbers += [int(name[len(name.rstrip(DIGITS)) :]) for name in self.input_names if is_label(name)]
+        self.pool.labels = max(numbers, default=-1) + 1
         self.pool.counted = self.input_names
 
     def is_made(self, name: str) -> bool:
         """Whether a declared name has a part that an inference made, and no input declares."""
-        return "_" in name and any(found[0] not in self.input_names for found in MADE.finditer(name))
+        return "_" in name and any(is_label(word) and word not in self.input_names for word in WORD.findall(name))
 
     def is_own(self, dim: Expr) -> bool:
         """Whether a dim is written in the model's symbols or this inference's, not in those of another inference."""
@@ -104,6 +106,11 @@ class InferenceScope(Scope):
             dim = self.merged[dim]
             seen += 1
         return dim
+
+
+def is_label(name: str) -> bool:
+    """Whether a name is one that anonymous symbols print with: a file may hold such, of an inference that was saved."""
+    return name[:1] == "_" and name[-1] in DIGITS and len(name) <= LONGEST
 
 
 def symbols_in(dims: Set[Dim]) -> set[Symbol]:
