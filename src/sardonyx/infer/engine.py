@@ -310,12 +310,12 @@ class Engine:
         activation = self.activation
         chain = []
         while value in activation.borrowed:
-            chain.append((activation, value))
-            activation, value = home, actual
-        if value in activation.contents:
             actual, home = activation.actuals[activation.borrowed[value]], activation.home
             if actual is None or home is None:
                 break
+            chain.append((activation, value))
+            activation, value = home, actual
+        if value in activation.contents:
             found = activation.contents[value]
         else:
             found = activation.contents[value] = self.constant(value, activation)
