@@ -4,11 +4,14 @@
     python bench/bench_infer.py corpus [NAME ...]  every corpus model, the geometric means at the end
     python bench/bench_infer.py weights            437 MB of weights inside the file
     python bench/bench_infer.py growth [--small]   chains and blocks to 1,000,000 nodes, loops to 50,000 bodies
+    python bench/bench_infer.py functions          calls of functions, as they are and inlined first
 
 Each tool starts from what it works on (a loaded Model, a ModelProto, an onnx_ir.Model), with every value_info removed
 and functions inlined for those that cannot follow calls, and its best of several runs counts, in CPU time, so that a
 busy machine matters less. Every tool and model has a process of its own. The interpreted column runs a copy of the
-package without its extensions. A tool that takes longer than two minutes is given up.
+package without its extensions. A tool that takes longer than two minutes is given up. The section on functions sets
+sardonyx beside itself, the three ways in turns in one process: inferred as it is, inlined and then inferred, and the
+inlined model alone.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +143,100 @@ def child(tool: str, path: Path, budget: float) -> None:
     print(json.dumps({"ms": min(times) * 1e3}))
 
 
+# ---------------------------------------------------------------- models with functions
+
+HEAD = '<ir_version: 10, opset_import: ["" : 21, "my" : 1]>\n'
+BODIES = {
+    "one op": "y = Relu (x)",
+    "five ops": "a = Relu (x) b = Neg (a) c = Add (a, b) d = Tanh (c) y = Mul (d, x)",
+    "shape arithmetic": """k = Shape (x) i = Constant <value_ints = [0]> () j = Constant <value_ints = [1]> ()
+        s = Slice (k, i, j) m = Constant <value_ints = [-1]> () t = Concat <axis = 0> (s, m) y = Reshape (x, t)""",
+}
+
+
+def calls(count: int, body: str, differ: bool) -> str:
+    """Return a model that calls one function so often, with arguments of one type or each of another."""
+    names = [f"x{at if differ else 0}" for at in range(count)]
+    inputs = ", ".join(f"float[b, {at + 2}] x{at}" for at in range(count if differ else 1))
+    outputs = ", ".join(f"float[] y{at}" for at in range(count))
+    nodes = "\n".join(f"y{at} = my.one ({name})" for at, name in enumerate(names))
+    return f"""{HEAD} g ({inputs}) => ({outputs}) {{ {nodes} }}
+        <domain: "my", opset_import: ["" : 21]> one (x) => (y) {{ {body} }}"""
+
+
+def chain(levels: int, body: str) -> str:
+    """Return a model whose functions each call the previous one as `body` says; F stands for that one."""
+    text = '<domain: "my", opset_import: ["" : 21]> f0 (x) => (y) { y = Relu (x) }\n'
+    for at in range(1, levels):
+        own = body.replace("F", f"my.f{at - 1}")
+        text += f'<domain: "my", opset_import: ["" : 21, "my" : 1]> f{at} (x) => (y) {{ {own} }}\n'
+    return f"{HEAD} g (float[n] x) => (float[] y) {{ y = my.f{levels - 1} (x) }}\n{text}"
+
+
+def function_models() -> Iterator[tuple[str, Any]]:
+    """Yield models with functions, each with its name: those of the corpus, and made ones."""
+    import sardonyx as sx
+    from sardonyx.ir.text import parse_model
+
+    for path in sorted((SHARED / "corpus").glob("*.onnx")):
+        model = sx.load(path, external_data="lazy")
+        if model.functions:
+            yield path.stem, model
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "calls.onnx"
+        command = [sys.executable, str(SHARED / "tools" / "make_scale.py"), "calls", "20000", str(made)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        yield "1,000 calls, each of 20 ops in 3 levels", sx.load(made)
+    for count in (1, 100, 10_000):
+        for name, body in BODIES.items():
+            for differ in (False, True)[: 1 if count == 1 else 2]:
+                types = "" if count == 1 else ", types all different" if differ else ", types equal"
+                yield f"{count:,} call{'s' * (count > 1)} of {name}{types}", parse_model(calls(count, body, differ))
+    yield "a chain of 30 functions", parse_model(chain(30, "h = F (x) y = Neg (h)"))
+    yield "12 functions that call twice", parse_model(chain(12, "h = F (x) y = F (h)"))
+    yield "30 functions that call twice", parse_model(chain(30, "h = F (x) y = F (h)"))
+    growing = "h = F (x) m = Concat <axis = 0> (h, x) y = F (m)"
+    yield "30 functions that call twice, types all different", parse_model(chain(30, growing))
+
+
+def functions() -> None:
+    """Print what inference of functions costs, and what inlining first does."""
+    import sardonyx as sx
+
+    print("\n## Functions, milliseconds (CPU)\n")
+    header("model", "as it is", "inlined, then inferred", "the inlined one alone", "as it is / inlined first")
+    for name, model in function_models():
+        ways: list[Callable[[], Any]] = [lambda model=model: sx.infer_shapes(model)]  # type: ignore[misc]
+        try:
+            flat = sx.inline_functions(model)
+            ways += [
+                lambda model=model: sx.infer_shapes(sx.inline_functions(model)),  # type: ignore[misc]
+                lambda flat=flat: sx.infer_shapes(flat),  # type: ignore[misc]
+            ]
+        except sx.OnnxError:  # too many nodes
+            pass
+        took = in_turns(ways)
+        inlined, alone = (took[1], took[2]) if len(took) > 1 else (None, None)
+        row(name, shown(took[0]), shown(inlined), shown(alone), f"{took[0] / inlined:.2f}" if inlined else "-")
+
+
+def in_turns(ways: list[Callable[[], Any]]) -> list[float]:
+    """Return the best time of each of some ways, in milliseconds of CPU; whatever slows the machine slows all."""
+    times: list[list[float]] = [[] for _ in ways]
+    for way in ways:
+        way()
+    while len(times[0]) < 9 or (sum(map(sum, times)) < 2 and len(times[0]) < 300):
+        for way, took in zip(ways, times, strict=True):
+            gc.collect()
+            gc.disable()
+            start = time.process_time()
+            kept = way()
+            took.append(time.process_time() - start)
+            gc.enable()
+            del kept
+    return [min(took) * 1e3 for took in times]
+
+
 # ---------------------------------------------------------------- the parent
 
 
@@ -252,7 +349,8 @@ def main(words: list[str]) -> None:
     if words[:1] == ["--child"]:
         child(words[1], Path(words[2]), float(words[3]))
         return
-    parts = [word for word in words if word in ("corpus", "weights", "growth")] or ["corpus", "weights", "growth"]
+    known = ("corpus", "weights", "growth", "functions")
+    parts = [word for word in words if word in known] or list(known)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
         if "corpus" in parts:
@@ -261,6 +359,8 @@ def main(words: list[str]) -> None:
             bench.weights()
         if "growth" in parts:
             bench.growth("--small" in words)
+        if "functions" in parts:
+            functions()
 
 
 if __name__ == "__main__":
