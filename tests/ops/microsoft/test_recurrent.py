@@ -37,6 +37,7 @@ def test_convolution_with_a_past():
     ran("VarlenCausalConvWithState", packed, "f32[t,4] f32[1,4,2]")
     ran("VarlenCausalConvWithState", f"{packed} i32[1]=[1]", "f32[t,4] f32[1,4,2] f32[1,3,4]",
         state_update_capacity=3)  # fmt: skip
+    fails(name, "f32[] f32[4,1,3]", "rank-mismatch", outputs=2)
 
 
 def test_linear_attention():

@@ -70,3 +70,4 @@ def test_channels_in_blocks():
     blocks("GlobalAveragePool", "f32[n,16,h,w]", "f32[n,16,1,1]")
     blocks("GlobalMaxPool", "f32[n,16,h,w]", "f32[n,16,1,1]")
     blocks("Upsample", "f32[n,16,h,w]", "f32[n,16,2*h,3*w]", scales=[1, 1, 2, 3])
+    cases.case("Upsample", "f32[]", "f32[]", domain="com.microsoft.nchwc", scales=[])

@@ -56,6 +56,8 @@ def test_a_range_of_floats_is_known_where_every_way_to_calculate_agrees():
     case("Range", "f32[]=[0.0] f32[]=[s] f32[]=[1.0]", "f32[s]")
     case("Range", "f32[]=[0.0] f32[]=[0.6000000238418579] f32[]=[0.10000000149011612]", "f32[?]")
     case("Range", "f32[]=[0.0] f32[]=[inf] f32[]=[1.0]", "f32[?]")
+    case("Range", "f32[]=[0.0] f32[]=[1e38] f32[]=[1e-38]", "f32[?]")
+    case("Range", "f64[]=[0.0] f64[]=[1e308] f64[]=[5e-324]", "f64[?]")
 
 
 def test_eyes():

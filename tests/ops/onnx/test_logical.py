@@ -28,6 +28,12 @@ def test_comparisons_of_sizes_are_decided_where_they_can_be():
     case("Equal", 'str[2]=["a","b"] str[]=["a"]', "bool[2]=[True,False]")
 
 
+def test_elements_of_two_types_are_not_compared():
+    fails("LessOrEqual", "i64[1]=[s] f32[1]=[0.5]", "bad-element-type")
+    fails("Where", "bool[1]=[s>=3] i64[1]=[s] f32[1]=[0.5]", "bad-element-type")
+    fails("Where", "i64[1]=[1] i64[1]=[s] i64[1]=[3]", "bad-element-type")
+
+
 def test_bools_combine():
     case("Not", "bool[3]=[True,False,s>=3]", "bool[3]=[False,True,not s>=3]")
     case("And", "bool[3]=[True,False,True] bool[3]=[s>=3,?,True]", "bool[3]=[s>=3,False,True]")

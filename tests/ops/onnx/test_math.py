@@ -93,6 +93,13 @@ def test_what_would_wrap_around_is_unknown():
     case("Div", "i64[]=[4] i64[]=[0]", "i64[]=[?]")
 
 
+def test_elements_of_two_types_are_not_calculated_with():
+    for op_type in ("Add", "Div", "Max", "Mod"):
+        fails(op_type, "i64[1]=[s] f32[1]=[0.5]", "bad-element-type")
+    fails("Add", "i64[1]=[2] bool[1]", "bad-element-type")
+    fails("Clip", "i64[1]=[s] f32[]=[0.5]", "bad-element-type")
+
+
 def test_a_quotient_by_a_size_assumes_that_it_is_not_zero():
     outcome = case("Div", "i64[]=[a] i64[]=[b]", "i64[]=[a//b]")
     assert outcome.assumed == ["divisor-not-zero b 0"]

@@ -20,3 +20,8 @@ def test_elements_are_replaced():
     case("ScatterND", "i64[3]=[b,s,7] i64[1,1]=[1] i64[1]", "i64[3]=[b,?,7]")
     fails("ScatterElements", "i64[2]=[1,2] i64[1]=[2] i64[1]=[5]", "bad-input")
     fails("ScatterElements", "f32[2] i64[1] f32[1]", "axis-out-of-range", axis=1)
+    fails("ScatterElements", "i64[3]=[1,2,3] i64[1]=[0] i64[2]=[4,5]", "dim-mismatch")
+    fails("ScatterElements", "f32[b,3] i64[n,2] f32[n,1]", "dim-mismatch", axis=1)
+    fails("ScatterElements", "i64[3]=[1,2,3] i64[2,1]=[0,1] i64[2]=[4,5]", "rank-mismatch")
+    fails("ScatterElements", "f32[3] i64[2] f32[2,1]", "rank-mismatch")
+    fails("ScatterElements", "i64[1,2]=[1,2] i64[2,1]=[0,1] i64[2,1]=[4,5]", "dim-mismatch", axis=1)

@@ -32,6 +32,7 @@ def test_gather_elements_has_the_shape_of_the_indices():
     case("GatherElements", "i64[3]=[b,s,7] i64[2]=[-1,0]", "i64[2]=[7,b]")
     case("GatherElements", "i64[2,2]=[1,2,3,4] i64[1,2]=[1,0]", "i64[1,2]=[3,2]")
     fails("GatherElements", "f32[2,3] i64[2]", "rank-mismatch")
+    fails("GatherElements", "i64[1,2]=[1,2] i64[3,1]=[0,0,0]", "dim-mismatch", axis=1)
 
 
 def test_gather_nd_reads_coordinates():
@@ -43,6 +44,7 @@ def test_gather_nd_reads_coordinates():
     fails("GatherND", "f32[2,3] i64[4,3]", "bad-input")
     fails("GatherND", "f32[2,3] i64[4,1]", "dim-mismatch", batch_dims=1)
     fails("GatherND", "f32[2,3] i64[]", "rank-mismatch")
+    fails("GatherND", "f32[2,3] i64[2]", "bad-attribute", batch_dims=-1)
 
 
 def test_one_hot_inserts_the_depth():

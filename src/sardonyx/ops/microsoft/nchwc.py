@@ -77,6 +77,6 @@ def upsample(call: Call) -> TensorType:
     scales: tuple[int, ...] = call.ints("scales", ())
     if x.shape is None:
         return x
-    if len(scales) != len(x.shape) or min(scales) < 1:
+    if len(scales) != len(x.shape) or min(scales, default=1) < 1:
         return x.with_shape(fresh_dims(call, len(x.shape)))
     return x.with_shape(times(call, dim, scale) for dim, scale in zip(x.shape, scales, strict=True))

@@ -49,6 +49,8 @@ def causal_conv_with_state(call: Call) -> tuple[Answer, ...]:
     shape = data.shape
     if shape is None:
         return None, None
+    if not shape:
+        call.fail("rank-mismatch", "the input is a scalar; it needs a batch, channels and positions")
     last = call.int("channels_last", 0) != 0
     reach: Dim = call.int("state_length", 0) or call.fresh()
     if not call.int("state_length", 0) and weights is not None and len(weights) >= 3:

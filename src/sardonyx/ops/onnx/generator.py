@@ -136,10 +136,12 @@ def whole_count(call: Call, start: Element, limit: Element, delta: Element) -> D
 def float_count(call: Call, dtype: DType, start: Element, limit: Element, delta: Element) -> Dim:
     """Return how many floats a range has, where every way to calculate it agrees."""
     if isinstance(start, float) and isinstance(limit, float) and isinstance(delta, float):
-        if not (isfinite(start) and isfinite(limit) and isfinite(delta)):
+        if not (isfinite(start) and isfinite(delta) and isfinite((limit - start) / delta)):
             return call.fresh()
         exactly = ceil((Fraction(limit) - Fraction(start)) / Fraction(delta))
         distance = floats.rounded(limit - start, dtype)
+        if not isfinite(floats.rounded(distance / delta, dtype)):
+            return call.fresh()
         runs = {exactly, ceil(distance / delta), ceil(floats.rounded(distance / delta, dtype))}
         runs.add(ceil((limit - start) / delta))
         return as_size(call, max(exactly, 0)) if len(runs) == 1 else call.fresh()

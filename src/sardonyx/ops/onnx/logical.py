@@ -30,7 +30,7 @@ def compared(function: Comparison) -> Rule:
         a, b = call.tensor(0), call.tensor(1)
         shape = a.shape if a.shape is b.shape else broadcast(call, a.shape, b.shape)
         kind = TensorType(DType.BOOL, shape)
-        if count_of(shape) is None:
+        if count_of(shape) is None or a.dtype is not b.dtype:
             return kind
         return Fact(kind, elementwise(call, (a, b), shape, lambda x, y: function(call, x, y)))
 
@@ -185,6 +185,8 @@ def where(call: Call) -> TensorType | Fact:
     shape = broadcast(call, condition.shape, x.shape, y.shape)
     kind = TensorType(x.dtype or y.dtype, shape)
     if shape is None or (shape and type(shape[0]) is not int) or count_of(shape) is None:
+        return kind
+    if x.dtype is not y.dtype or condition.dtype is not DType.BOOL:
         return kind
     content = elementwise(call, (condition, x, y), shape, lambda c, a, b: predicates.choose(call, c, a, b))
     if content is None:

@@ -136,7 +136,10 @@ def calculated(
     whole: integers.Operation,
     real: floats.Binary | None,
 ) -> Content | None:
-    """Return the elements of an operation on two tensors."""
+    """Return the elements of an operation on two tensors of one element type."""
+    for kind in kinds:
+        if kind.dtype is not dtype:
+            return None
     if dtype in INTEGERS:
         return elementwise(call, kinds, shape, integers.apply(call, whole, dtype))
     if dtype in FLOATS and real is not None:
@@ -231,7 +234,7 @@ def variadic(whole: integers.Operation | None, real: floats.Binary | None, *, ex
             dtype = dtype or kind.dtype
             shape = broadcast(call, shape, kind.shape)
         result = TensorType(dtype, shape)
-        if dtype is None or count_of(shape) is None:
+        if dtype is None or count_of(shape) is None or any(kind.dtype is not dtype for kind in kinds):
             return result
         if dtype in INTEGERS and whole is not None:
             calculate: Callable[..., Element] = integers.apply(call, whole, dtype)
@@ -328,7 +331,7 @@ def clip(call: Call) -> TensorType | Fact:
         if not call.has(at):
             continue
         bound = call.scalar(at)
-        if bound is None:
+        if bound is None or call.tensor(at).dtype is not dtype:
             return x
         calculate: Callable[..., Element] = (
             integers.apply(call, whole, dtype) if dtype in INTEGERS else floats.apply2(call, real, dtype)

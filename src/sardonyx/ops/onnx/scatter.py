@@ -5,7 +5,7 @@ from __future__ import annotations
 from sardonyx.ir.types import TensorType
 from sardonyx.ops.call import INTEGERS, Fact
 from sardonyx.ops.common.contents import count_of, numbers, strides_of
-from sardonyx.ops.onnx.tensor_index import coordinates, index_in
+from sardonyx.ops.onnx.tensor_index import coordinates, index_in, within
 from sardonyx.ops.rules import Rules
 
 TYPE_CHECKING = False
@@ -36,8 +36,15 @@ def scatter_elements(call: Call) -> TensorType | Fact:
     if data.shape is None:
         return data
     axis = call.axis(call.int("axis", 0), len(data.shape), attr="axis")
+    indices, updates_kind = call.tensor(1).shape, call.peek(2)
+    within(call, data.shape, indices, axis)
+    if isinstance(updates_kind, TensorType) and updates_kind.shape is not None and indices is not None:
+        if len(updates_kind.shape) != len(indices):
+            call.fail("rank-mismatch", f"updates have {len(updates_kind.shape)} dims, the indices {len(indices)}")
+        for other, (mine, theirs) in enumerate(zip(updates_kind.shape, indices, strict=True)):
+            if call.scope.equal(mine, theirs) is False:
+                call.fail("dim-mismatch", f"axis {other} is {mine} in updates and {theirs} in the indices")
     found = inputs_of(call, data)
-    indices = call.tensor(1).shape
     if found is None or indices is None or count_of(indices) is None:
         return data
     before, where, updates = found

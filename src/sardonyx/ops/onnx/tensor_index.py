@@ -86,11 +86,10 @@ def gather_elements(call: Call) -> TensorType | Fact:
     """Take one element for each index, along an axis; the result has the shape of the indices."""
     data, indices = call.tensor(0), call.tensor(1)
     kind = TensorType(data.dtype, indices.shape)
-    if data.shape is not None and indices.shape is not None and len(data.shape) != len(indices.shape):
-        call.fail("rank-mismatch", f"data has {len(data.shape)} dims, the indices have {len(indices.shape)}")
     if kind.shape is None:
         return kind if data.shape is None else kind.with_shape([call.fresh() for _ in data.shape])
     axis = call.axis(call.int("axis", 0), len(kind.shape), attr="axis")
+    within(call, data.shape, indices.shape, axis)
     if count_of(kind.shape) is None or count_of(data.shape) is None or data.shape is None:
         return kind
     where = call.known(1)
@@ -105,6 +104,17 @@ def gather_elements(call: Call) -> TensorType | Fact:
         place = [at if a == axis else i for a, i in enumerate(index)]
         found.append(content[sum(i * stride for i, stride in zip(place, strides, strict=True))])  # type: ignore[operator,misc]
     return Fact(kind, tuple(found))
+
+
+def within(call: Call, data: Shape | None, indices: Shape | None, axis: int) -> None:
+    """Refuse indices that have another number of axes than the data, or more places along any but the indexed one."""
+    if data is None or indices is None:
+        return
+    if len(data) != len(indices):
+        call.fail("rank-mismatch", f"data has {len(data)} dims, the indices have {len(indices)}")
+    for at, (most, given) in enumerate(zip(data, indices, strict=True)):
+        if at != axis and isinstance(most, int) and isinstance(given, int) and given > most:
+            call.fail("dim-mismatch", f"axis {at} is {given} in the indices, but only {most} in data")
 
 
 def coordinates(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -122,6 +132,8 @@ def gather_nd(call: Call) -> TensorType | Fact:
     batch = call.int("batch_dims", 0)
     if data.shape is None or indices.shape is None:
         return data.with_shape(None)
+    if batch < 0:
+        call.fail("bad-attribute", f"batch_dims is {batch}", attr="batch_dims")
     if not indices.shape or len(data.shape) <= batch:
         call.fail("rank-mismatch", f"data has {len(data.shape)} dims and the indices have {len(indices.shape)}")
     for axis in range(batch):
