@@ -12,11 +12,11 @@ from itertools import islice
 from sardonyx.dims import TooLarge
 from sardonyx.errors import Issue, OnnxError, Place, node_label
 from sardonyx.infer import functions
-from sardonyx.infer.activation import Activation, Entry, Level, Opsets, attribute_of
+from sardonyx.infer.activation import Activation, Entry, Level, attribute_of
 from sardonyx.infer.blur import blurred
 from sardonyx.infer.callsites import LOOK, CallSites
 from sardonyx.infer.merge import claims_of, merge
-from sardonyx.infer.resolve import resolve
+from sardonyx.infer.resolve import opsets, resolve
 from sardonyx.infer.scope import InferenceScope
 from sardonyx.ir.graph import canonical
 from sardonyx.ir.types import SparseTensorType, TensorType
@@ -117,7 +117,7 @@ class Engine:
         """Infer the main graph; `types` are those of its inputs, `contents` what is known of their elements."""
         graph = self.model.graph
         imports = {canonical(domain): version for domain, version in self.model.opset_imports.items()}
-        activation = Activation(self.level, Opsets(imports, {}, {}), claims_of(graph) if claims is None else claims)
+        activation = Activation(self.level, opsets(self.model, imports), claims_of(graph) if claims is None else claims)
         activation.call = Call(self, activation.types, activation.contents)
         self.activation = activation
         activation.types.update(types)
@@ -181,11 +181,14 @@ class Engine:
             checks = entry.checks
             if checks is not None:
                 inputs = node.inputs
+                count = len(inputs)
                 try:
-                    if len(inputs) == 2:
+                    if count == 1:
+                        fits = (types[inputs[0]].dtype,) in checks.good  # type: ignore
+                    elif count == 2:
                         fits = (types[inputs[0]].dtype, types[inputs[1]].dtype) in checks.good  # type: ignore
                     else:
-                        fits = tuple([types[one].dtype for one in inputs] if inputs else ()) in checks.good  # type: ignore
+                        fits = tuple([types[one].dtype for one in inputs] if count else ()) in checks.good  # type: ignore
                 except (KeyError, AttributeError):
                     fits = False
                 if not fits or len(node.outputs) != 1:
@@ -255,7 +258,7 @@ class Engine:
             function = self.model.functions.get(key) if self.model.functions else None
             entry = resolve(domain, node.op_type, version) if function is None else Entry(None, function, version)
             opsets.others[key] = entry
-            if domain == "" and function is None and not node.overload:
+            if domain == "" and function is None and not node.overload and entry.rule is not None:
                 opsets.default[node.op_type] = entry
             if entry.rule is None and function is None:
                 activation.call.node = node
@@ -357,7 +360,7 @@ class Engine:
             if kind == "joined-dims":
                 self.scope.join(a, b)
             elif kind == "window-fits":
-                self.scope.assume_at_least(a, b)
+                self.scope.note_at_least(a, b)
             elif kind == "divisor-not-zero" and self.scope.at_least(a, 0):
                 self.scope.assume_at_least(a, 1)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sardonyx.dims import DIM_MAX, TooLarge
 from sardonyx.ir.types import DType
+from sardonyx.ops.call import INTEGERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,20 +20,17 @@ if TYPE_CHECKING:
     Operation = Callable[[Call, Dim, Dim], Dim]
 
 
-def limits(dtype: DType) -> tuple[int, int]:
-    """Return the least and the largest number of an integer type."""
-    bits = dtype.bits
-    return (0, (1 << bits) - 1) if is_unsigned(dtype) else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-
-
-def is_unsigned(dtype: DType) -> bool:
-    """Return whether an integer type has no negative numbers."""
-    return dtype.name.startswith("U")
+UNSIGNED = frozenset(dtype for dtype in INTEGERS if dtype.name.startswith("U"))
+LIMITS = {
+    dtype: (0, (1 << dtype.bits) - 1) if dtype in UNSIGNED else (-(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1)
+    for dtype in INTEGERS
+}
+"""The least and the largest number of each integer type."""
 
 
 def unknown(call: Call, dtype: DType = DType.INT64) -> Dim:
     """Return an element of which nothing is known."""
-    return call.fresh("e", signed=not is_unsigned(dtype))
+    return call.fresh("e", signed=dtype not in UNSIGNED)
 
 
 def fit(call: Call, result: Dim, dtype: DType) -> Dim:
@@ -42,11 +40,11 @@ def fit(call: Call, result: Dim, dtype: DType) -> Dim:
     result must be proven not to be negative.
     """
     if isinstance(result, int):
-        least, most = limits(dtype)
+        least, most = LIMITS[dtype]
         return result if least <= result <= most else unknown(call, dtype)
     if dtype is DType.INT64 or (dtype is DType.INT32 and result.is_symbol):
         return result
-    least, most = limits(dtype)
+    least, most = LIMITS[dtype]
     low, high = call.scope.bounds(result)
     if dtype.bits >= 32:
         if (low is None or low >= least) and (high is None or high <= most) and (least < 0 or low is not None):

@@ -21,11 +21,13 @@ def extent(scope: Scope, size: Dim, start: Dim, end: Dim, step: int) -> Dim:
         return len(range(first, last, step))
     if step > 0 and isinstance(start, int) and -FAR < start < 0 and isinstance(end, int) and end >= FAR:
         return scope.ceildiv(scope.minimum(-start, size), step)  # the last ones
+    if step == 1 and isinstance(start, int) and start > 0 and isinstance(end, int) and end >= FAR:
+        return scope.maximum(size - start, 0)  # all but the first ones
     if step > 0:
         first_dim = forward(scope, size, start)
         last_dim = forward(scope, size, end)
         length = scope.ceildiv(last_dim - first_dim, step) if step > 1 else last_dim - first_dim
-        if first_dim == 0 or last_dim is size:  # from the front, or to the end: what is clamped is no less than nothing
+        if first_dim == 0:  # what is clamped is no less than nothing
             return length
     else:
         first_dim = backward(scope, size, start, 0)

@@ -146,7 +146,7 @@ def bitwise_not(call: Call) -> TensorType | Fact:
     content = call.known(0) if x.dtype in INTEGERS and count_of(x.shape) is not None else None
     if content is None or x.dtype is None:
         return x
-    most = integers.limits(x.dtype)[1] if integers.is_unsigned(x.dtype) else -1
+    most = integers.LIMITS[x.dtype][1] if x.dtype in integers.UNSIGNED else -1
     return Fact(x, tuple([most - one if isinstance(one, int) else integers.unknown(call, x.dtype) for one in content]))
 
 
@@ -162,7 +162,7 @@ def shift(call: Call) -> TensorType | Fact:
         call.fail("bad-attribute", f"direction is {direction!r}, must be 'LEFT' or 'RIGHT'", attr="direction")
     if dtype not in INTEGERS or dtype is None or count_of(shape) is None:
         return kind
-    width, (least, most) = dtype.bits, integers.limits(dtype)
+    width, (least, most) = dtype.bits, integers.LIMITS[dtype]
 
     def shifted(x: int, y: int) -> int:
         if not 0 <= y < width:  # before opset 28 a run may do anything

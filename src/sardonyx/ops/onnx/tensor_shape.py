@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sardonyx.dims import Expr, TooLarge
 from sardonyx.ir.types import DType, OptionalType, TensorType
-from sardonyx.ops.call import INTEGERS, MOST_ELEMENTS, Fact
+from sardonyx.ops.call import FLOATS, INTEGERS, MOST_ELEMENTS, Fact
 from sardonyx.ops.common import axes as axis_lists
 from sardonyx.ops.common.broadcast import broadcast
 from sardonyx.ops.common.contents import count_of, numbers, permuted, spread
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from sardonyx.ops.call import Call, Content, Element
 
 rules = Rules("")
+
+FEW_FLOATS = 64
+"""Floats beyond which a transposed matrix is a weight: no size comes out of it."""
 
 
 def with_content(call: Call, kind: TensorType) -> TensorType | Fact:
@@ -364,7 +367,8 @@ def transpose(call: Call) -> TensorType | Fact:
     if len(perm) != rank or sorted(perm) != list(range(rank)):
         call.fail("bad-permutation", f"perm={list(perm)} does not permute {rank} axes", attr="perm")
     kind = data.with_shape([shape[axis] for axis in perm])
-    if (shape and type(shape[0]) is not int) or count_of(shape) is None:
+    count = None if shape and type(shape[0]) is not int else count_of(shape)
+    if count is None or (count > FEW_FLOATS and data.dtype in FLOATS):
         return kind
     content = call.known(0)
     return kind if content is None else Fact(kind, permuted(content, numbers(shape), perm))
