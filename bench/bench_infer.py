@@ -71,13 +71,13 @@ def action(tool: str, path: Path) -> tuple[Callable[[], Any], Callable[[Any], An
     if tool in ("sardonyx", "interpreted"):
         import sardonyx as sx
 
-        data = prepared(path, inline=True).SerializeToString()
+        data = prepared(path, inline=False).SerializeToString()
         model = sx.load(data, external_data="lazy", external_data_dir=path.parent)
         return lambda: model, sx.infer_shapes
     if tool == "onnx":
         import onnx
 
-        proto = prepared(path, inline=True)
+        proto = prepared(path, inline=False)
         return lambda: proto, lambda one: onnx.shape_inference.infer_shapes(one, data_prop=True)
     if tool == "osi":
         import onnx_ir

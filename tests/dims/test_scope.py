@@ -164,12 +164,46 @@ def test_a_fact_that_is_provably_wrong_is_refused_and_not_recorded():
         ("s*t", "t*s", True),
         ("7", "7", True),
         ("7", "8", False),
+        ("s*(t + 1)", "s*t", None),  # both are 0 where s is
+        ("s*t + s", "s*t - s", None),
+        ("(s + 1)*(t + 1)", "(s + 1)*t", False),
+        ("s*max(t, 1)", "s*t", None),
+        ("s*(t - t//2)", "s*((t + 1)//2)", True),
     ],
 )
 def test_equal_proves_or_says_nothing(one, other, answer):
     scope = Scope()
     assert scope.equal(scope.parse(one), scope.parse(other)) is answer
     assert scope.equal(scope.parse(other), scope.parse(one)) is answer
+
+
+def test_new_facts_change_the_answer_to_a_question_asked_before():
+    scope = Scope()
+    s, t = scope.symbol("s"), scope.symbol("t")
+    assert scope.equal(s * t, s * t + s) is None and not scope.reaches(s - 3, 0)
+    assert scope.simplify(scope.parse("max(s//4, 1) + t")) == scope.parse("max(s//4, 1) + t")
+    scope.assume_at_least(s, 4)
+    assert scope.equal(s * t, s * t + s) is False and scope.reaches(s - 3, 0) and not scope.reaches(s - 3, 2)
+    assert scope.simplify(scope.parse("max(s//4, 1) + t")) == scope.parse("s//4 + t")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("s + 1", "s", True),
+        ("2*s", "2*t + 1", True),
+        ("s", "t", False),
+        ("s", "s", False),
+        ("s*t", "s*t + s", False),
+        ("s % 3", "5", False),  # a search would show it
+        ("3", "4", True),
+        ("4", "4", False),
+    ],
+)
+def test_differs_says_what_is_plain(one, other, differ):
+    scope = Scope()
+    assert scope.differs(scope.parse(one), scope.parse(other)) is differ
+    assert scope.differs(scope.parse(other), scope.parse(one)) is differ
 
 
 def test_symbols_have_types_a_user_can_test():

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import sardonyx as sx
+from sardonyx.infer import resolve
 from sardonyx.ops import rules as module
 from sardonyx.ops.rules import PACKAGES, Rules, built_in, find_rule, rules
 
@@ -70,6 +71,18 @@ def test_a_users_rule_types_an_operator_of_an_own_domain():
     model = sx.load(parser.parse_model(text))
     graph = sx.infer_shapes(model).model.graph
     assert str(graph.type(graph.outputs[0])) == "tensor(float)[n//2]"
+
+
+def test_a_users_rule_counts_from_then_on_in_models_like_one_inferred_before(monkeypatch):
+    monkeypatch.setattr(resolve, "OVERLAY", module.OVERLAY)
+    from onnx import parser
+
+    text = '<ir_version: 8, opset_import: ["" : 18]> g (float[n] x) => (y) { y = Relu(x) }'
+    model = sx.load(parser.parse_model(text))
+    [y] = model.graph.outputs
+    assert str(sx.infer_shapes(model).model.graph.type(y)) == "tensor(float)[n]"
+    rules("")("Relu")(lambda call: call.tensor(0).with_shape((7,)))
+    assert str(sx.infer_shapes(model).model.graph.type(y)) == "tensor(float)[7]"
 
 
 def test_another_package_ships_rules_by_an_entry_point(monkeypatch):

@@ -154,6 +154,23 @@ class Scope:
             return False if all(self.reaches(factor, 1) for factor in factors) else None
         return None
 
+    def differs(self, a: Dim, b: Dim) -> bool:
+        """Whether `a` and `b` are plainly different numbers in every run: nothing but bounds of atoms is looked at."""
+        try:
+            difference = a - b
+            if isinstance(difference, int):
+                return difference != 0
+            constant = difference.constant
+            if constant % divide.content(difference - constant):
+                return True
+            for side in (difference, -difference):
+                low = side if isinstance(side, int) else proofs.direct(self, side)
+                if low is not None and low > 0:
+                    return True
+        except TooLarge:
+            pass
+        return False
+
     def is_positive(self, dim: Dim) -> bool:
         """Whether `dim >= 1` is known."""
         return self.reaches(dim, 1)

@@ -237,7 +237,7 @@ def check_count(call: Call, source: Shape, dims: Shape) -> None:
     if same and product(call, source[same:]) == product(call, dims[same:]):
         return
     before, after = product(call, source), product(call, dims)
-    if before != after and call.scope.equal(before, after) is False:
+    if call.scope.differs(before, after):
         call.fail("dim-mismatch", f"{show(source)} cannot be reshaped to {show(dims)}: {before} elements, not {after}")
 
 
