@@ -456,7 +456,7 @@ class Engine:
         """Start a pass over a body that may not be the last; `undo` or `keep` ends it."""
         self.tentative += 1
         return (len(self.issues), len(self.assumptions), len(self.constraints), len(self.equalities), len(self.made),
-                0 if self.log is None else len(self.log.events))  # fmt: skip
+                0 if self.log is None else len(self.log.events), len(self.scope.journal))  # fmt: skip
 
     def undo(self, mark: tuple[int, ...]) -> None:
         """Forget what was noted since the mark."""
@@ -471,6 +471,7 @@ class Engine:
         del self.made[mark[4] :]
         if self.log is not None:
             del self.log.events[mark[5] :]
+        self.scope.undo(mark[6])
 
     def keep(self, mark: tuple[int, ...]) -> None:
         """Let what was noted since the mark stand; in strict mode its first error is raised now."""
@@ -479,8 +480,10 @@ class Engine:
             for issue in islice(self.issues, mark[0], None):
                 if issue.severity == "error":
                     raise OnnxError(issue)
-        if self.log is not None and not self.tentative:
-            self.log.flush()
+        if not self.tentative:
+            self.scope.journal.clear()
+            if self.log is not None:
+                self.log.flush()
 
     # ------------------------------------------------------------------ trouble
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+from operator import index
 
-from sardonyx.dims import Expr, Symbol
+from sardonyx.dims import DIM_MAX, Expr, Symbol, TooLarge
 from sardonyx.errors import Issue, node_label
 from sardonyx.infer.agreement import typed_functions
 from sardonyx.infer.engine import Engine
@@ -292,13 +293,19 @@ def bound(
         if name not in names:
             known = ", ".join(sorted(names)) or "none"
             raise ValueError(f"no input has a dim named {name!r}; those that are named: {known}")
-        if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        if isinstance(size, bool) or not hasattr(size, "__index__") or not 0 <= size <= DIM_MAX:
             raise ValueError(f"{name}={size!r} is no size")
-        sizes[names[name]] = size
+        sizes[names[name]] = index(size)
     scope = engine.scope
+    found: dict[Dim, Dim] = {}
 
     def put(dim: Dim) -> Dim:
-        return scope.substitute(dim, sizes)
+        if dim not in found:
+            try:
+                found[dim] = scope.substitute(dim, sizes)
+            except (TooLarge, ValueError, ZeroDivisionError):  # `5//n` where n is 0: no run has it
+                found[dim] = scope.fresh()
+        return found[dim]
 
     claims = {value: mapped(kind, put) for value, kind in engine.model.graph.types.items()}
     scope.input_dims = frozenset(put(dim) for dim in scope.input_dims)

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Set
 
     from sardonyx.dims import Dim
+    from sardonyx.dims.expr import Atom
     from sardonyx.dims.pool import Pool
     from sardonyx.infer.engine import Engine
 
+    Noted = tuple[Dim, Atom | None, int | None, int | None]
 
 WORD = re.compile(r"\w+")
 DIGITS = "0123456789"
@@ -25,7 +27,7 @@ LONGEST = 200
 class InferenceScope(Scope):
     """The scope of one inference: a child of the model's."""
 
-    __slots__ = ("engine", "input_dims", "input_names", "merged", "unify")
+    __slots__ = ("engine", "input_dims", "input_names", "journal", "merged", "unify")
 
     def __init__(self, parent: Scope | None, engine: Engine, unify: bool) -> None:
         super().__init__(Scope() if parent is None else parent)
@@ -36,6 +38,8 @@ class InferenceScope(Scope):
         self.input_dims: frozenset[Dim] = frozenset()
         """The dims that the main graph's inputs declare."""
         self.input_names: frozenset[str] = frozenset()
+        self.journal: list[Noted] = []
+        """What was recorded in passes that may not count, and what was known before."""
 
     def begin(self, dims: Set[Dim]) -> None:
         """Take in the dims that the main graph's inputs declare."""
@@ -71,7 +75,35 @@ class InferenceScope(Scope):
     def note_at_least(self, a: Dim, b: Dim) -> bool:
         """Record `a >= b`, also as a constraint of the inference."""
         self.engine.constrain(">=", a, b)
+        if self.engine.tentative:
+            difference = a - b
+            if isinstance(difference, int):
+                return difference >= 0
+            atom = only_atom(difference)
+            self.journal.append((difference, atom, self.lows.get(atom), self.highs.get(atom)))  # type: ignore[arg-type]
         return super().note_at_least(a, b)
+
+    def undo(self, mark: int) -> None:
+        """Forget what was recorded since the journal had `mark` entries: in a branch that never runs, for one."""
+        if len(self.journal) == mark:
+            return
+        while len(self.journal) > mark:
+            difference, atom, low, high = self.journal.pop()
+            if isinstance(difference, int):  # a symbol that was merged
+                if isinstance(atom, Symbol):
+                    del self.merged[atom]
+                continue
+            if atom is None:
+                for monomial, coefficient in difference.terms.items():
+                    if coefficient < 0 and monomial:
+                        self.facts[monomial].pop()
+                continue
+            for known, before in ((self.lows, low), (self.highs, high)):
+                if before is not None:
+                    known[atom] = before
+                else:
+                    known.pop(atom, None)
+        self.forget()
 
     def broadcast(self, *dims: Dim) -> Dim:
         """Return the dim that is not 1; with `unify`, two names become one."""
@@ -92,20 +124,33 @@ class InferenceScope(Scope):
         if a == b:
             return False
         if isinstance(b, Symbol) and not (isinstance(a, Expr) and b in a.symbols):
-            self.merged[b] = a
+            symbol, other = b, a
         elif isinstance(a, Symbol) and not (isinstance(b, Expr) and a in b.symbols):
-            self.merged[a] = b
+            symbol, other = a, b
         else:
             return False
+        self.merged[symbol] = other
+        if self.engine.tentative:
+            self.journal.append((0, symbol, None, None))
         return True
 
     def settled(self, dim: Dim) -> Dim:
         """Return what stands for a dim."""
-        seen = 0
-        while isinstance(dim, Symbol) and dim in self.merged and seen < len(self.merged):
+        passed: list[Symbol] = []
+        while isinstance(dim, Symbol) and dim in self.merged:
+            passed.append(dim)
             dim = self.merged[dim]
-            seen += 1
+        if len(passed) > 1 and not self.engine.tentative:  # the next one need not come this way
+            self.merged.update(dict.fromkeys(passed, dim))
         return dim
+
+
+def only_atom(difference: Dim) -> Atom | None:
+    """Return the atom of which a difference bounds a multiple, None when it says more than that."""
+    if isinstance(difference, int):
+        return None
+    atoms = [monomial for monomial in difference.terms if monomial]
+    return atoms[0][0] if len(atoms) == 1 and len(atoms[0]) == 1 else None
 
 
 def is_label(name: str) -> bool:
