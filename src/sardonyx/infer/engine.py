@@ -104,7 +104,13 @@ class Engine:
         self.full = False
         self.depth = 0
         self.tentative = 0
-        self.dead = 0
+        """How many passes that may not count are under way."""
+        self.doubtful = 0
+        """How many bodies that may never run are under way."""
+        self.supposing = False
+        """Whether the inequality that the scope is told is what a run of a node implies, and no definition."""
+        self.revised = False
+        """Whether the scope was ever told to forget something."""
 
     # ------------------------------------------------------------------ the walk
 
@@ -357,12 +363,37 @@ class Engine:
         key = (kind, a, b)
         if key not in self.assumptions:
             self.assumptions[key] = (self.level, self.index, self.activation.call.node)
-            if kind == "joined-dims":
-                self.scope.join(a, b)
-            elif kind == "window-fits":
-                self.scope.note_at_least(a, b)
-            elif kind == "divisor-not-zero" and self.scope.at_least(a, 0):
-                self.scope.assume_at_least(a, 1)
+        elif not self.revised:
+            return
+        if kind == "joined-dims":
+            self.scope.join(a, b)
+        elif kind == "window-fits":
+            self.suppose(a, b)
+        elif kind == "divisor-not-zero" and self.scope.at_least(a, 0):
+            self.suppose(a, 1)
+
+    def suppose(self, a: Dim, b: Dim) -> None:
+        """Let the scope know `a >= b`, which a run of the node in hand implies; see `doubt`."""
+        if self.scope.at_least(a, b) is None:
+            self.supposing = True
+            self.scope.note_at_least(a, b)
+            self.supposing = False
+
+    def doubt(self) -> tuple[int, int]:
+        """Start a body that may never run: what its nodes imply holds nowhere else; `believe` ends it."""
+        self.doubtful += 1
+        return len(self.scope.journal), len(self.made)
+
+    def believe(self, mark: tuple[int, int]) -> None:
+        """Take back what nodes implied since the mark, for what is walked from here on; assumptions stay listed."""
+        self.doubtful -= 1
+        if self.scope.take_back(mark[0]):
+            self.revised = True
+            for call in self.made[mark[1] :]:
+                call.void = True
+        if not self.doubtful and not self.tentative:
+            self.scope.journal.clear()
+            self.made.clear()
 
     def constrain(self, relation: str, a: Dim, b: Dim) -> None:
         """Note an equality or inequality that holds in every run; rules state one through the scope."""
@@ -389,11 +420,12 @@ class Engine:
         contents: Sequence[Content | None] = (),
         *,
         varied: Set[int] = frozenset(),
+        certain: bool = True,
     ) -> list[Fact | None]:
         """Walk a body of the node in hand; its values join the activation's tables.
 
         What the file declares of the inputs at the positions `varied` is not taken: it is known to differ from one
-        iteration to the next.
+        iteration to the next. A body that is not `certain` to run says nothing of what is outside of it.
         """
         self.frames += 1
         most = self.limits.max_frames
@@ -421,9 +453,12 @@ class Engine:
             activation.contents[value] = contents[at] if at < len(contents) else None
         self.enter(graph, activation, frozenset(graph.inputs))
         self.depth += 1
+        doubt = None if certain else self.doubt()
         self.run(graph, activation)
         self.depth -= 1
         found = [self.outcome(activation, value) for value in graph.outputs]
+        if doubt is not None:
+            self.believe(doubt)
         self.activation, self.level, self.index = caller, level, index
         caller.call.node, caller.call.opset = node, opset
         return found
@@ -466,12 +501,14 @@ class Engine:
             while len(noted) > count:
                 noted.popitem()
         del self.equalities[mark[3] :]
+        revised = self.scope.undo(mark[6])
+        self.revised = self.revised or revised
         for call in self.made[mark[4] :]:
             call.undone = True
+            call.void = call.void or revised
         del self.made[mark[4] :]
         if self.log is not None:
             del self.log.events[mark[5] :]
-        self.scope.undo(mark[6])
 
     def keep(self, mark: tuple[int, ...]) -> None:
         """Let what was noted since the mark stand; in strict mode its first error is raised now."""
@@ -481,7 +518,9 @@ class Engine:
                 if issue.severity == "error":
                     raise OnnxError(issue)
         if not self.tentative:
-            self.scope.journal.clear()
+            if not self.doubtful:
+                self.scope.journal.clear()
+                self.made.clear()
             if self.log is not None:
                 self.log.flush()
 

@@ -119,13 +119,15 @@ def begin(engine: Engine, node: Node, function: Function, activation: Activation
     if bound:
         handle = handle, key_of(bound)
     alike = plan.outcomes.setdefault(handle, [])  # the key is looked up once: types are slow to hash
+    if alike and alike[0].void:
+        alike.clear()
     known = alike[0] if alike else None
     if known is None and plan.dependent:
         for positions, table in plan.dependent.get(handle, NONE).items():
             known = table.get(tuple([content_in(engine, inputs[at], activation) for at in positions]))
-            if known is not None:
+            if known is not None and not known.void:
                 break
-    if known is not None:
+    if known is not None and not known.void:
         return repeat(engine, node, plan, known, activation)
     if not may_walk(engine, plan):
         return ()
@@ -206,7 +208,7 @@ def finish(engine: Engine, callee: Activation) -> Answer:
             keep_dependent(plan, callee)
         else:
             callee.alike.append(callee)
-    if engine.tentative:
+    if engine.tentative or engine.doubtful:
         engine.made.append(callee)
     plan.activations.append(callee)
     caller.calls[node] = callee, NONE

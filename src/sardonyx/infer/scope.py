@@ -6,6 +6,7 @@ import re
 
 from sardonyx.dims import Scope
 from sardonyx.dims.expr import Expr, Symbol
+from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,12 +17,24 @@ if TYPE_CHECKING:
     from sardonyx.dims.pool import Pool
     from sardonyx.infer.engine import Engine
 
-    Noted = tuple[Dim, Atom | None, int | None, int | None]
-
 WORD = re.compile(r"\w+")
 DIGITS = "0123456789"
 LONGEST = 200
 """Characters of a label; what is longer is a name of the author's."""
+
+
+@record
+class Noted:
+    """One thing that was recorded in a pass or a body that may not count."""
+
+    what: Expr | tuple[Symbol, Dim]
+    """What is not negative; or a symbol that was merged, and what stands for it."""
+    atom: Atom | None
+    """The atom that this bounds, None when it says more than that."""
+    before: tuple[int | None, int | None]
+    """Lower and upper bound of the atom until then."""
+    supposed: bool
+    """Whether a run of some node implies it, and nothing else."""
 
 
 class InferenceScope(Scope):
@@ -75,35 +88,59 @@ class InferenceScope(Scope):
     def note_at_least(self, a: Dim, b: Dim) -> bool:
         """Record `a >= b`, also as a constraint of the inference."""
         self.engine.constrain(">=", a, b)
-        if self.engine.tentative:
+        if self.engine.tentative or self.engine.doubtful:
             difference = a - b
             if isinstance(difference, int):
                 return difference >= 0
-            atom = only_atom(difference)
-            self.journal.append((difference, atom, self.lows.get(atom), self.highs.get(atom)))  # type: ignore[arg-type]
+            self.enter(difference, self.engine.supposing)
         return super().note_at_least(a, b)
 
-    def undo(self, mark: int) -> None:
-        """Forget what was recorded since the journal had `mark` entries: in a branch that never runs, for one."""
+    def enter(self, difference: Expr, supposed: bool) -> None:
+        """Note in the journal what is about to be recorded."""
+        atom = only_atom(difference)
+        before = (None, None) if atom is None else (self.lows.get(atom), self.highs.get(atom))
+        self.journal.append(Noted(difference, atom, before, supposed))
+
+    def undo(self, mark: int) -> bool:
+        """Forget what was recorded since the journal had `mark` entries: in a branch that never runs, for one.
+
+        Returns whether there was anything to forget.
+        """
         if len(self.journal) == mark:
-            return
+            return False
         while len(self.journal) > mark:
-            difference, atom, low, high = self.journal.pop()
-            if isinstance(difference, int):  # a symbol that was merged
-                if isinstance(atom, Symbol):
-                    del self.merged[atom]
+            one = self.journal.pop()
+            if isinstance(one.what, tuple):
+                del self.merged[one.what[0]]
                 continue
+            atom = one.atom
             if atom is None:
-                for monomial, coefficient in difference.terms.items():
+                for monomial, coefficient in one.what.terms.items():
                     if coefficient < 0 and monomial:
                         self.facts[monomial].pop()
                 continue
-            for known, before in ((self.lows, low), (self.highs, high)):
+            for known, before in zip((self.lows, self.highs), one.before, strict=True):
                 if before is not None:
                     known[atom] = before
                 else:
                     known.pop(atom, None)
         self.forget()
+        return True
+
+    def take_back(self, mark: int) -> bool:
+        """Forget what was supposed since the journal had `mark` entries, and nothing else; return whether it was."""
+        noted = self.journal[mark:]
+        if not any(one.supposed for one in noted):
+            return False
+        self.undo(mark)
+        for one in noted:
+            if isinstance(one.what, tuple):
+                self.merged[one.what[0]] = one.what[1]
+                self.journal.append(one)
+            elif not one.supposed:
+                self.enter(one.what, False)
+                super().note_at_least(one.what, 0)
+        return True
 
     def broadcast(self, *dims: Dim) -> Dim:
         """Return the dim that is not 1; with `unify`, two names become one."""
@@ -130,8 +167,8 @@ class InferenceScope(Scope):
         else:
             return False
         self.merged[symbol] = other
-        if self.engine.tentative:
-            self.journal.append((0, symbol, None, None))
+        if self.engine.tentative or self.engine.doubtful:
+            self.journal.append(Noted((symbol, other), None, (None, None), False))
         return True
 
     def settled(self, dim: Dim) -> Dim:
@@ -140,7 +177,7 @@ class InferenceScope(Scope):
         while isinstance(dim, Symbol) and dim in self.merged:
             passed.append(dim)
             dim = self.merged[dim]
-        if len(passed) > 1 and not self.engine.tentative:  # the next one need not come this way
+        if len(passed) > 1 and not (self.engine.tentative or self.engine.doubtful):  # the next one has a shorter way
             self.merged.update(dict.fromkeys(passed, dim))
         return dim
 

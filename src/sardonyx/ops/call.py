@@ -52,6 +52,7 @@ if TYPE_CHECKING:
             contents: Sequence[Content | None],
             *,
             varied: Set[int],
+            certain: bool,
         ) -> list[Fact | None]: ...
 
         def begin(self) -> tuple[int, ...]: ...
@@ -387,13 +388,15 @@ class Call:
         contents: Sequence[Content | None] = (),
         *,
         varied: Set[Int] = frozenset(),
+        certain: bool = True,
     ) -> list[Fact | None]:
         """Infer a body whose inputs have these types and contents; return what is known of its outputs.
 
-        Declared types are not taken for the inputs at the positions `varied`: they differ between iterations. What a
-        pass notes that turns out not to be the last is taken back between `service.begin` and `service.undo`.
+        Declared types are not taken for the inputs at the positions `varied`: they differ between iterations. Without
+        `certain` the body may never run, so that what its nodes imply of sizes is taken back in the end. What a pass
+        notes that turns out not to be the last is taken back between `service.begin` and `service.undo`.
         """
-        return self.service.run_body(graph, types, contents, varied=varied)
+        return self.service.run_body(graph, types, contents, varied=varied, certain=certain)
 
     def fail(self, code: Str, message: Str, *, attr: Str | None = None, hint: Str | None = None) -> NoReturn:
         """Refuse the node: it cannot run. The message is one sentence; the engine adds the place."""

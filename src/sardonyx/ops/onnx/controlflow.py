@@ -38,7 +38,7 @@ def if_(call: Call) -> tuple[Fact | None, ...]:
         call.run_body(other, ())
         call.service.undo(mark)
         return tuple(call.run_body(taken, ()))
-    ones, others = [call.run_body(branch, ()) for branch in branches]
+    ones, others = [call.run_body(branch, (), certain=False) for branch in branches]
     join = Join(call.scope, "if", True)
     return tuple(
         [joined(call, join, at, one, other) for at, (one, other) in enumerate(zip(ones, others, strict=False))]
@@ -86,10 +86,12 @@ def loop(call: Call) -> tuple[Fact | None, ...]:
     if isinstance(most, int) and most > 0:
         Scope.note_at_least(call.scope, most - 1, iteration)  # past the inference: it is no news to anybody
     fixed = [counter(body, 0, DType.INT64), counter(body, 1, DType.BOOL)]
+    certain = begins is True and (not call.has(0) or (most is not None and call.scope.is_positive(most)))
 
     def run(kinds: list[Type | None], known: list[Content | None], varied: Set[int]) -> list[Fact | None]:
         elements = ((iteration,), (True,), *known)
-        return call.run_body(body, [*fixed, *kinds], elements, varied=frozenset(at + 2 for at in varied))
+        places = frozenset(at + 2 for at in varied)
+        return call.run_body(body, [*fixed, *kinds], elements, varied=places, certain=certain)
 
     dead = call.service.begin() if most == 0 else None
     settled = Settled(call, body, initial, contents, (2, 1), run, iteration)

@@ -46,8 +46,8 @@ def scan8(call: Call) -> tuple[Fact | None, ...]:
         batch = call.fresh("batch")
     if length is None:
         length = call.fresh("trips")
-    settled = settle(call, body, initial, [None] * states, elements)
     certain = call.scope.is_positive(length) and call.scope.is_positive(batch)
+    settled = settle(call, body, initial, [None] * states, elements, certain and not call.has(0))
     if certain and not call.has(0):  # with lengths of their own, the parts of a batch may take fewer steps
         check_states(call, settled, length)
     results: list[Fact | None] = []
@@ -100,7 +100,8 @@ def scan(call: Call) -> tuple[Fact | None, ...]:
         elements.append(kind.with_shape(kind.shape[:axis] + kind.shape[axis + 1 :]))
     if length is None:
         length = call.fresh("trips")
-    settled = settle(call, body, initial, [call.known(at) for at in range(states)], elements)
+    contents = [call.known(at) for at in range(states)]
+    settled = settle(call, body, initial, contents, elements, call.scope.is_positive(length))
     check_states(call, settled, length)
     results: list[Fact | None] = []
     for at in range(states):
@@ -168,11 +169,12 @@ def settle(
     initial: list[Type | None],
     contents: list[Content | None],
     elements: list[Type | None],
+    certain: bool,
 ) -> Settled:
-    """Find the types of the states."""
+    """Find the types of the states; the body is `certain` to run, or may not."""
 
     def run(kinds: list[Type | None], known: list[Content | None], varied: Set[int]) -> list[Fact | None]:
-        return call.run_body(body, [*kinds, *elements], known, varied=varied)
+        return call.run_body(body, [*kinds, *elements], known, varied=varied, certain=certain)
 
     return Settled(call, body, initial, contents, (0, 0), run)
 

@@ -257,7 +257,8 @@ def sequence_map(call: Call) -> tuple[SequenceType | None, ...]:
     single = one_by_one(call, body, kinds, length, start)
     whole = [one_of(call, kind) if isinstance(kind, SequenceType) else kind for kind in kinds]
     contents = [None if isinstance(kind, SequenceType) else call.known(at) for at, kind in enumerate(kinds)]
-    facts = call.run_body(body, whole, contents)
+    certain = length is not None and call.scope.is_positive(length)
+    facts = call.run_body(body, whole, contents, certain=certain)
     found: list[SequenceType | None] = []
     for at, fact in enumerate(facts):
         inner = None if fact is None else fact.type
