@@ -106,6 +106,7 @@ class Activation:
         "start",
         "types",
         "undone",
+        "void",
     )  # fmt: skip
 
     def __init__(
@@ -162,6 +163,8 @@ class Activation:
         """Issues with their places, assumptions and constraints that it noted; None when there were none."""
         self.undone = False
         """Whether what it noted was forgotten, since it was made in a pass that did not count."""
+        self.void = False
+        """Whether something that it may rest on was forgotten, so that no other call gets its outcome."""
 
 
 class Opsets:
