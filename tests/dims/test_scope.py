@@ -175,6 +175,8 @@ def test_equal_proves_or_says_nothing(one, other, answer):
     scope = Scope()
     assert scope.equal(scope.parse(one), scope.parse(other)) is answer
     assert scope.equal(scope.parse(other), scope.parse(one)) is answer
+    assert scope.same(scope.parse(one), scope.parse(other)) is (answer is True)
+    assert scope.same(scope.parse(other), scope.parse(one)) is (answer is True)
 
 
 def test_new_facts_change_the_answer_to_a_question_asked_before():

@@ -57,6 +57,8 @@ def reaches(scope: Scope, dim: Expr, number: int) -> bool:
     if dim in known:
         low = known[dim]
     else:
+        if number <= 0 and is_sum_of_naturals(scope, dim, number):
+            return True
         try:
             low = direct(scope, dim)
             if low is not None and low >= number:
@@ -66,6 +68,19 @@ def reaches(scope: Scope, dim: Expr, number: int) -> bool:
             low = None
         known[dim] = low
     return low is not None and low >= number
+
+
+def is_sum_of_naturals(scope: Scope, dim: Expr, number: int) -> bool:
+    """Whether a sum has nothing in it that may be negative, but perhaps a constant from `number` on."""
+    spans = scope.spans
+    for monomial, coefficient in dim.terms.items():
+        if coefficient < 0 and (monomial or coefficient < number):
+            return False
+        for atom in monomial:
+            low = (spans.get(atom) or span(scope, atom))[0]
+            if low is None or low < 0:
+                return False
+    return True
 
 
 def deeper(scope: Scope, dim: Expr, low: int | None, chain: int) -> int | None:

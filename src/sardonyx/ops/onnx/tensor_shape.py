@@ -199,7 +199,7 @@ def target_dim(call: Call, source: Shape | None, at: int, one: Element, keeps_ze
         return one
     if source is None:
         call.assume("reshape-zero", one, 1)
-    elif at < len(source) and scope.equal(one, source[at]) is not True:  # beyond, there is no dim that 0 could copy
+    elif at < len(source) and not scope.same(one, source[at]):  # beyond, there is no dim that 0 could copy
         call.assume("reshape-zero", one, source[at])
     return one
 
