@@ -138,6 +138,17 @@ def test_events_are_shown_with_the_way_to_their_frame(typed: Path) -> None:
     assert any(line.startswith("  [0.call]: node 0 (Concat)") for line in events)
 
 
+def test_a_long_way_to_a_frame_is_shown_by_its_beginning_and_its_end(tmp_path: Path) -> None:
+    head = '<domain: "local", opset_import: ["": 20, "local": 1]>'
+    calls = "".join(f"{head} f{at} (a) => (b) {{ b = local.f{at + 1} (a) }}\n" for at in range(20))
+    text = (
+        f"{TOP} g (float[n] x) => (float[n] y) {{ y = local.f0 (x) }}\n{calls}{head} f20 (a) => (b) {{ b = Relu (a) }}"
+    )
+    lines = sardonyx("infer", write(tmp_path / "m.onnx", text), "--events").out.splitlines()
+    way = "0.call > 0.call > 0.call > 0.call > 0.call > 14 more > 0.call > 0.call"
+    assert f"  [{way}]: node 0 (Relu): typed b: tensor(float)[n]" in lines
+
+
 def test_json_has_it_all(typed: Path) -> None:
     shown = sardonyx("infer", typed, "--json", "--events", "--frames").json
     assert (shown["schema"], shown["command"], shown["source"], shown["output"]) == (1, "infer", str(typed), None)

@@ -32,6 +32,15 @@ def test_an_event_has_its_node_its_path_and_what_was_used():
     assert (given.kind, given.value.name, given.node) == ("typed", "c", None)
 
 
+def test_the_path_of_an_event_takes_no_room_until_it_is_asked_for():
+    head = '<domain: "my", opset_import: ["" : 21, "my" : 1]>'
+    lines = ["g (float[n] x) => (y) { y = my.F99 (x) }", f"{head} F0 (a) => (b) {{ b = Relu (a) }}"]
+    lines += [f"{head} F{at + 1} (a) => (b) {{ b = my.F{at} (a) }}" for at in range(99)]
+    events = infer("\n".join(lines), events=True).events
+    assert max(len(event.path) for event in events) == 100
+    assert len({id(event.level) for event in events}) == 101
+
+
 def test_a_pass_that_did_not_count_leaves_no_events():
     inference = infer(TEXT, events=True)
     states = [str(event.after) for event in inference.events if event.kind == "typed" and event.value.name == "s"]

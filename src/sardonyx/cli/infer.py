@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 INFERRING = "Inferring"
 MOST_ROWS = 40
 """Rows of a list that the page shows; `--json` has them all."""
+MOST_STEPS = 8
+"""Steps of the way to a frame that a line shows."""
 
 
 def size_of(text: str) -> tuple[str, int]:
@@ -217,7 +219,10 @@ def event_line(event: Event) -> str:
     """Write an event on one line, the way to its frame first."""
     from sardonyx.errors import node_label
 
-    way = " > ".join(f"{index}.{attribute or 'call'}" for index, attribute in event.path)
+    steps = [f"{index}.{attribute or 'call'}" for index, attribute in event.path]
+    if len(steps) > MOST_STEPS:
+        steps = [*steps[: MOST_STEPS - 3], f"{len(steps) - MOST_STEPS + 1} more", *steps[-2:]]
+    way = " > ".join(steps)
     node = "" if event.node is None else node_label(event.node.name, event.node.op_type, event.index)
     return ": ".join(part for part in (f"[{way}]" if way else "", node, str(event)) if part)
 

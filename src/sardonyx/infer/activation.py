@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     Step = tuple[int, str | None]
     Answer = tuple[Fact | Type | None, ...]
 
+FIRST, LAST = 5, 2
+"""Steps that begin and end a path in words; "N more" stands for those between."""
+NEAR = 64
+"""Steps by which two places in the nest are told apart."""
 NONE: Mapping[Any, Any] = MappingProxyType({})
 NOTHING: Set[Any] = frozenset()
 
@@ -38,7 +42,7 @@ NOTHING: Set[Any] = frozenset()
 class Level:
     """A place in the nest of graphs: a graph, and the node around it that holds or calls it."""
 
-    __slots__ = ("attribute", "graph", "index", "names", "node", "parent")
+    __slots__ = ("attribute", "depth", "graph", "head", "index", "names", "node", "parent")
 
     def __init__(
         self, graph: Graph, parent: Level | None, node: Node | None, index: int, attribute: str | None
@@ -50,29 +54,49 @@ class Level:
         """Position of the node in its graph."""
         self.attribute = attribute
         """The attribute that holds the graph, `name[i]` in a list; None for a call of a function."""
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        """Steps that lead here."""
+        self.head: Level = self if parent is None or self.depth <= FIRST else parent.head
+        """The last of the steps that begin the path in words."""
         self.names: dict[Dim, Symbol] = {}
         """What names that are declared here stand for: they are this activation's own (decisions S2)."""
 
     @property
     def path(self) -> tuple[Step, ...]:
         """The steps that lead here, as `Inference.frame` takes them."""
-        found: list[Step] = []
-        level = self
-        while level.parent is not None:
-            found.append((level.index, level.attribute))
-            level = level.parent
-        return tuple(reversed(found))
+        return tuple([(level.index, level.attribute) for level in self.last(self.depth)])
+
+    @property
+    def nearest(self) -> tuple[Step, ...]:
+        """The last steps of the path: enough to tell places apart, and no more for a place that is very deep."""
+        return tuple([(level.index, level.attribute) for level in self.last(min(self.depth, NEAR))])
 
     @property
     def text(self) -> str | None:
-        """The path in words, None for the main graph."""
-        found: list[str] = []
+        """The path in words, None for the main graph; of a long one, its beginning and its end."""
+        between = self.depth - FIRST - LAST
+        if between <= 1:  # as short as what would stand for it
+            return " > ".join([level.label for level in self.last(self.depth)]) or None
+        first, last = [[level.label for level in levels] for levels in (self.head.last(FIRST), self.last(LAST))]
+        return " > ".join([*first, f"{between} more", *last])
+
+    @property
+    def label(self) -> str:
+        """The last step in words."""
+        if self.node is None:
+            return ""
+        label = node_label(self.node.name, self.node.op_type, self.index)
+        return f"call of {label}" if self.attribute is None else f"{label}.{self.attribute}"
+
+    def last(self, count: int) -> list[Level]:
+        """Return the last levels of the path, outermost first."""
+        found: list[Level] = []
         level = self
-        while level.parent is not None and level.node is not None:
-            label = node_label(level.node.name, level.node.op_type, level.index)
-            found.append(f"call of {label}" if level.attribute is None else f"{label}.{level.attribute}")
+        while len(found) < count and level.parent is not None:
+            found.append(level)
             level = level.parent
-        return " > ".join(reversed(found)) or None
+        found.reverse()
+        return found
 
 
 class Activation:

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sardonyx.infer.activation import Activation, Step
+    from sardonyx.infer.activation import Activation, Level, Step
     from sardonyx.infer.engine import Cursor
     from sardonyx.ir.graph import Graph, Node, Value
 
@@ -23,8 +23,8 @@ class Event:
     kind: str
     """`typed`, `refined` (a claim changed a type), `done` (a node), `constraint`, `bound`, `branch`
     (an If takes one), `joined` (a Loop or Scan joins a state with what an iteration makes of it), `issue`."""
-    path: tuple[Step, ...]
-    """The frame: (node index, attribute) for each level."""
+    level: Level
+    """The place in the nest of graphs."""
     node: Node | None
     """The node in hand."""
     index: int
@@ -37,6 +37,11 @@ class Event:
     """The type, the other side of the relation, the branch, or the issue."""
     used: tuple[Value, ...] = ()
     """The values that the step used."""
+
+    @property
+    def path(self) -> tuple[Step, ...]:
+        """The frame: (node index, attribute) for each level; found when asked for, as it may be long."""
+        return self.level.path
 
     def __str__(self) -> str:
         name = "" if self.value is None else f" {self.value.name}"
@@ -62,7 +67,7 @@ class Log:
     ) -> None:
         """Append an event."""
         node = None if engine.activation is None else engine.activation.call.node
-        self.events.append(Event(kind, engine.level.path, node, engine.index, value, before, after, used))
+        self.events.append(Event(kind, engine.level, node, engine.index, value, before, after, used))
         if self.stream is not None and not engine.tentative:
             self.flush()
 
