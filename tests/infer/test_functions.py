@@ -305,3 +305,19 @@ def test_a_body_that_the_caller_passes_sees_the_callers_values():
     inference = sx.infer_shapes(Model(graph, {"": 21, "my": 1}, {function.key: function}, scope=base.scope))
     assert str(inference.model.graph.type(y)) == "tensor(float)[b, a]"
     assert str(inference.frame((0, None), (0, "then_branch")).types["p"]) == "tensor(float)[b, a]"
+
+
+def test_the_functions_of_a_model_are_looked_through_a_few_times_however_many_they_are():
+    class Watched(dict):
+        looks = 0
+
+        def __iter__(self):
+            Watched.looks += 1
+            return super().__iter__()
+
+    head = '<domain: "my", opset_import: ["" : 21, "my" : 1]>'
+    calls = "".join(f"{head} F{at} (a) => (b) {{ b = my.F{at + 1} (a) }}\n" for at in range(50))
+    loaded = model(f"g (float[n] x) => (y) {{ y = my.F0 (x) }}\n{calls}{head} F50 (a) => (b) {{ b = Relu (a) }}")
+    watched = loaded.replace(functions=Watched(loaded.functions))
+    assert types(sx.infer_shapes(watched))["y"] == "tensor(float)[n]"
+    assert 0 < Watched.looks < 10

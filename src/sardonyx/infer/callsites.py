@@ -25,6 +25,8 @@ class CallSites:
     def __init__(self, model: Model) -> None:
         self.functions = model.functions
         self.names = {key[1] for key in model.functions}
+        self.overridden = any(key[0] == "" for key in model.functions)
+        """Whether there are functions in the default domain."""
         self.found: dict[Graph, dict[Node, Function]] = {}
         self.sizes: dict[Function, int] = {}
 

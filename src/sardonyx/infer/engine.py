@@ -22,6 +22,7 @@ from sardonyx.ir.graph import canonical
 from sardonyx.ir.types import SparseTensorType, TensorType
 from sardonyx.ops.call import MOST_ELEMENTS, Call, Fact, Refused, Untyped
 from sardonyx.ops.common.elements import read_elements
+from sardonyx.ops.common.widening import LetGo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,6 +106,10 @@ class Engine:
         self.depth = 0
         self.tentative = 0
         """How many passes that may not count are under way."""
+        self.lessons: dict[object, LetGo] = {}
+        """What loops had to let go in the outermost pass that may not count, by their bodies and the way there."""
+        self.rehearsing = False
+        """Whether a rule is only asked whether it refuses its node."""
         self.doubtful = 0
         """How many bodies that may never run are under way."""
         self.supposing = False
@@ -123,7 +128,8 @@ class Engine:
         """Infer the main graph; `types` are those of its inputs, `contents` what is known of their elements."""
         graph = self.model.graph
         imports = {canonical(domain): version for domain, version in self.model.opset_imports.items()}
-        activation = Activation(self.level, opsets(self.model, imports), claims_of(graph) if claims is None else claims)
+        known = opsets(imports, self.sites.overridden)
+        activation = Activation(self.level, known, claims_of(graph) if claims is None else claims)
         activation.call = Call(self, activation.types, activation.contents)
         self.activation = activation
         activation.types.update(types)
@@ -280,12 +286,15 @@ class Engine:
         if not problems:
             return
         if rule is not None:
+            self.rehearsing = True  # without bodies: each would be walked twice, those inside it four times
             try:
                 rule(self.activation.call)
             except Refused:
                 return
             except Exception:  # whatever it is, the walk meets it again
                 pass
+            finally:
+                self.rehearsing = False
         for code, message in problems:
             self.issue(code, message, "error" if checks.signature.standard else "warning")
 
@@ -427,6 +436,8 @@ class Engine:
         What the file declares of the inputs at the positions `varied` is not taken: it is known to differ from one
         iteration to the next. A body that is not `certain` to run says nothing of what is outside of it.
         """
+        if self.rehearsing:
+            return [None] * len(graph.outputs)
         self.frames += 1
         most = self.limits.max_frames
         if self.depth >= DEEPEST or (most is not None and self.frames > most):
@@ -509,6 +520,8 @@ class Engine:
         del self.made[mark[4] :]
         if self.log is not None:
             del self.log.events[mark[5] :]
+        if not self.tentative:
+            self.lessons.clear()
 
     def keep(self, mark: tuple[int, ...]) -> None:
         """Let what was noted since the mark stand; in strict mode its first error is raised now."""
@@ -518,11 +531,16 @@ class Engine:
                 if issue.severity == "error":
                     raise OnnxError(issue)
         if not self.tentative:
+            self.lessons.clear()
             if not self.doubtful:
                 self.scope.journal.clear()
                 self.made.clear()
             if self.log is not None:
                 self.log.flush()
+
+    def let_go(self, body: Graph) -> LetGo:
+        """Return what the loop in hand had to let go, for it to add to; forgotten with the outermost pass."""
+        return LetGo() if self.rehearsing else self.lessons.setdefault((body, self.level.nearest), LetGo())
 
     # ------------------------------------------------------------------ trouble
 

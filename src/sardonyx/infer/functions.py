@@ -74,7 +74,7 @@ class Plan:
         """Whether it calls no function."""
         imports = {canonical(domain): version for domain, version in engine.model.opset_imports.items()}
         imports.update({canonical(domain): version for domain, version in function.opset_imports.items()})
-        self.opsets = opsets(engine.model, imports)
+        self.opsets = opsets(imports, engine.sites.overridden)
         """The imports in force in the body; what they resolve to is shared by its calls."""
         self.outcomes: dict[object, list[Activation]] = {}
         """The call that shows what calls come to, if any, by what they must share: types of inputs and attributes."""

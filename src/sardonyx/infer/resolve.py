@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sardonyx.ir.graph import Model
-
 MOST = 4096
 """Entries that are kept: opset numbers come from files, and there is no end to them."""
 
@@ -21,11 +19,14 @@ common: dict[int, dict[str, Entry]] = {}
 """Opset to the operators of the default domain that were met under it, for models that define none of their own."""
 
 
-def opsets(model: Model, imports: Mapping[str, int]) -> Opsets:
-    """Return what opset imports resolve operators to, as far as it is known already."""
+def opsets(imports: Mapping[str, int], overridden: bool) -> Opsets:
+    """Return what opset imports resolve operators to, as far as it is known already.
+
+    With `overridden`, the model has functions in the default domain, which go before operators.
+    """
     version = imports.get("", 1)
     full = version not in common and len(common) >= MOST
-    if full or "" in OVERLAY or any(key[0] == "" for key in model.functions):
+    if full or "" in OVERLAY or overridden:
         return Opsets(imports, {}, {})
     return Opsets(imports, common.setdefault(version, {}), {})
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sardonyx.ir.graph import Graph, Node, Value
     from sardonyx.ir.tensor import Tensor
     from sardonyx.ir.types import Type
+    from sardonyx.ops.common.widening import LetGo
 
     T = TypeVar("T")
     Int: TypeAlias = int  # inside `Call`, `int` and `str` are accessors of attributes
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
         def undo(self, mark: tuple[int, ...]) -> None: ...
 
         def keep(self, mark: tuple[int, ...]) -> None: ...
+
+        def let_go(self, body: Graph) -> LetGo: ...
 
         def tell(self, kind: str, what: object) -> None: ...
 

@@ -6,14 +6,15 @@ from sardonyx.dims import Expr, TooLarge
 from sardonyx.ir.types import DType, OptionalType, SequenceType, TensorType
 from sardonyx.ops.call import INTEGERS, Quotient, Ratio, Test
 from sardonyx.ops.common.integers import fit
-from sardonyx.ops.common.join import EACH, Join, Renewal, common, mapped
+from sardonyx.ops.common.join import Join, Renewal, common, mapped
+from sardonyx.ops.common.widening import Widening
 from sardonyx.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Set
 
-    from sardonyx.dims import Dim, Scope, Symbol
+    from sardonyx.dims import Dim, Symbol
     from sardonyx.ir.graph import Graph
     from sardonyx.ir.types import Type
     from sardonyx.ops.call import Call, Content, Element, Fact
@@ -35,40 +36,6 @@ class Joined:
 
     def __str__(self) -> str:
         return f"state {self.at}: {self.before} becomes {self.after}"
-
-
-class Widening(Join):
-    """Joins states with what an iteration makes of them; a dim that was let go takes in everything."""
-
-    def __init__(self, scope: Scope, own: Renewal) -> None:
-        super().__init__(scope, "carried", False)
-        self.wide: set[Dim] = set()
-        self.own = own
-
-    def dim(self, a: Dim, b: Dim) -> Dim:
-        """Return the dim of a state that may be `a` before an iteration and `b` after it."""
-        if a is b or a == b or a in self.wide or self.scope.equal(a, b):
-            return a
-        return self.fresh()
-
-    def sequence(self, a: SequenceType, b: SequenceType) -> SequenceType:
-        """Join lists; what is one number in an iteration is another in the element of each iteration."""
-        found = super().sequence(a, b)
-        if found.elem is None or found.elements is not None:
-            return found
-        return SequenceType(mapped(found.elem, self.each), None, found.length)
-
-    def each(self, dim: Dim) -> Dim:
-        """Return a dim of an element as it is beside elements of other iterations."""
-        if isinstance(dim, int) or not any(self.own.is_old(one) and one.hint is not EACH for one in dim.symbols):
-            return dim
-        return self.scope.fresh(EACH)
-
-    def fresh(self) -> Dim:
-        """Return a dim that takes in everything."""
-        found = self.scope.fresh(self.hint)
-        self.wide.add(found)
-        return found
 
 
 class Settled:
@@ -98,17 +65,24 @@ class Settled:
         """Number of the first anonymous symbol that is the loop's own."""
         self.renewal = Renewal(call.scope, self.start)
         self.widening = Widening(call.scope, self.renewal)
-        self.states: list[Type | None] = list(initial)
-        self.steady = [steady(kind, content) for kind, content in zip(initial, contents, strict=True)]
+        self.gone = call.service.let_go(body)
+        self.begun = self.gone.begin(initial, self.widening)
+        """The states as the first pass had them: those before the loop, less what this loop let go before."""
+        self.states = list(self.begun)
+        self.steady = [
+            None if at in self.gone.steady else steady(kind, content)
+            for at, (kind, content) in enumerate(zip(initial, contents, strict=True))
+        ]
         """Elements that are taken to stay, until an iteration changes them."""
         self.outs: list[Fact | None] = []
         self.once: list[Fact | None] = []
-        """What the body makes of the states as they are before the loop."""
+        """What the body makes of the states as they begin."""
         self.settle(call, run)
 
     def settle(self, call: Call, run: Run) -> None:
         """Run the body until its states fit what went in."""
-        varied: set[int] = set()
+        varied = {at for at, (one, other) in enumerate(zip(self.initial, self.begun, strict=True)) if one != other}
+        taken = list(self.steady)
         passes = 0
         while True:
             mark = call.service.begin()
@@ -118,6 +92,8 @@ class Settled:
             joined = [self.joined(at, state) for at, state in enumerate(self.states)]
             stays = [self.stays(at, content) for at, content in enumerate(self.steady)]
             if joined == self.states and stays == self.steady:
+                self.gone.note(self.initial, self.states)
+                self.gone.note_steady(taken, stays)
                 call.service.keep(mark)
                 return
             self.steady = stays
@@ -182,7 +158,7 @@ class Settled:
 
     def dim(self, before: Dim, during: Dim, after: Dim, trips: Dim | None, certain: bool) -> Dim:
         """Return a dim of a state after the loop, from that before it, and before and after one iteration."""
-        if before == after:
+        if before == after or (after == during and during in self.widening.wide):  # no iteration changes it
             return before
         if trips is not None and during in self.widening.wide:
             try:

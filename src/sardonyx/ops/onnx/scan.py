@@ -186,7 +186,7 @@ def check_states(call: Call, settled: Settled, length: Dim) -> None:
     it has, and that of the first of several the place of the state before it.
     """
     often = call.scope.at_least(length, 2)
-    for at, kind in enumerate(settled.initial):
+    for at, kind in enumerate(settled.begun):
         fact = settled.once[at] if at < len(settled.once) else None
         out = None if fact is None else fact.type
         if not isinstance(kind, TensorType) or not isinstance(out, TensorType):
