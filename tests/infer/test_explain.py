@@ -118,10 +118,39 @@ def test_functions_that_pass_on_a_dim_a_million_times_are_explained_within_a_lim
     head = '<domain: "my", opset_import: ["" : 21, "my" : 1]>'
     lines.append(f"{head} F0 (a) => (b) {{ b = Relu (a) }}")
     lines += [f"{head} F{at + 1} (a) => (b) {{ t = my.F{at} (a)  b = my.F{at} (t) }}" for at in range(20)]
-    [step] = infer("\n".join(lines)).explain("y", 0).steps
-    assert step.text == (
-        "dim 0 of 'y' is n, as is dim 0 of 'a': kept by my::F20, my::F19, my::F18 and 19 other operators"
-    )
+    assert str(infer("\n".join(lines)).explain("y", 0)).splitlines() == [
+        "dim 0 of 'y' is n, as is dim 0 of 'a': kept by my::F20, my::F19, my::F18 and 19 other operators",
+        "the rest is left out: an explanation looks at no more than 1000 dims and elements",
+    ]
+
+
+def test_an_explanation_with_too_many_steps_says_that_it_is_cut_short(monkeypatch):
+    nodes = "".join(f"x{at + 1} = Concat <axis = 0> (x{at}, x)\n" for at in range(20))
+    inference = infer(f"g (float[n] x0, float[n] x) => (y) {{ {nodes} y = Neg (x20) }}")
+    whole = inference.explain("y", 0)
+    assert whole.cut is None
+    assert "left out" not in str(whole)
+    monkeypatch.setattr("sardonyx.infer.explain.MOST_STEPS", 5)
+    short = inference.explain("y", 0)
+    assert [step.text for step in short.steps] == [step.text for step in whole.steps[:5]]
+    assert str(short).splitlines()[5:] == ["the rest is left out: an explanation has no more than 5 steps"]
+    monkeypatch.setattr("sardonyx.infer.explain.MOST_STEPS", len(whole.steps))
+    assert inference.explain("y", 0).cut is None
+
+
+def test_a_dim_is_followed_through_a_thousand_functions_in_few_steps_of_python(monkeypatch):
+    asked = []
+    path = Frame.path.fget
+    monkeypatch.setattr(Frame, "path", property(lambda frame: asked.append(frame) or path(frame)))
+    head = '<domain: "my", opset_import: ["" : 21, "my" : 1]>'
+    lines = ["g (float[n] x) => (y) { y = my.F999 (x) }", f"{head} F0 (a) => (b) {{ b = Relu (a) }}"]
+    lines += [f"{head} F{at + 1} (a) => (b) {{ b = my.F{at} (a) }}" for at in range(999)]
+    explanation = infer("\n".join(lines)).explain("y", 0)
+    assert str(explanation).splitlines() == [
+        "dim 0 of 'y' is n, as is dim 0 of 'x': kept by my::F999, my::F998, my::F997 and 998 other operators",
+        "dim 0 of 'x' is n: the graph's input declares it",
+    ]
+    assert len(asked) == 2  # a path is as long as the chain: one for each step that is told
 
 
 def test_the_elements_of_a_constant_are_looked_up_once_for_all_of_them(monkeypatch):

@@ -52,14 +52,20 @@ class Explanation:
     """A chain of steps from a value back to where what it depends on is given."""
 
     steps: tuple[Reason, ...]
+    cut: str | None = None
+    """Why it ends before all is explained, in words; None when it does not."""
 
     @property
     def first_loss(self) -> Reason | None:
-        """The step, nearest to the graph's inputs, at which something was lost; None when all is known."""
+        """The step, nearest to the graph's inputs, at which something was lost; None when there is none.
+
+        In an explanation that is `cut`, there may be one that is left out.
+        """
         return next((step for step in reversed(self.steps) if step.lost), None)
 
     def __str__(self) -> str:
-        return "\n".join(step.text for step in self.steps)
+        lines = [step.text for step in self.steps]
+        return "\n".join(lines if self.cut is None else [*lines, f"the rest is left out: {self.cut}"])
 
 
 def explain(inference: Inference, value: Value | str, dim: int | None) -> Explanation:
@@ -87,7 +93,16 @@ def explain(inference: Inference, value: Value | str, dim: int | None) -> Explan
         reason, further = step(point, seen)
         steps.append(reason)
         points[:0] = further
-    return Explanation(tuple(steps))
+    return Explanation(tuple(steps), cut(points, seen))
+
+
+def cut(points: list[Point], seen: set[tuple[object, ...]]) -> str | None:
+    """Return the limit that left points out, None when there are none."""
+    if all(point.key in seen for point in points):
+        return None
+    if len(seen) >= MOST_POINTS:
+        return f"an explanation looks at no more than {MOST_POINTS} dims and elements"
+    return f"an explanation has no more than {MOST_STEPS} steps"
 
 
 def locate(inference: Inference, wanted: Value | str) -> tuple[Frame, Value]:
@@ -95,9 +110,17 @@ def locate(inference: Inference, wanted: Value | str) -> tuple[Frame, Value]:
     for frame in inference.frames.each():
         for value in frame.graph.values:
             if value is wanted or value.name == wanted:
+                keep(frame)
                 return frame, value
     name = wanted if isinstance(wanted, str) else wanted.name
     raise ValueError(f"the model has no value {name!r}")
+
+
+def keep(frame: Frame) -> None:
+    """Let the frames around a frame lead back to it."""
+    while frame.parent is not None and frame.level.node is not None:
+        frame.parent.below[frame.level.node, frame.level.attribute] = frame
+        frame = frame.parent
 
 
 def step(point: Point, seen: set[tuple[object, ...]]) -> tuple[Reason, list[Point]]:

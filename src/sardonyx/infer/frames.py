@@ -33,7 +33,7 @@ MOST_FRAMES = 100_000
 class Frame:
     """One activation: the values of a graph, as they are there. What a body captures is found in `parent`."""
 
-    __slots__ = ("activation", "inference", "level", "parent", "renamed")
+    __slots__ = ("activation", "below", "inference", "level", "parent", "renamed")
 
     def __init__(
         self,
@@ -50,6 +50,8 @@ class Frame:
         """The frame around this one, or of the caller; None for the main graph."""
         self.renamed = renamed
         """What symbols of an equal call are in this one."""
+        self.below: dict[tuple[Node, str | None], Frame | None] = {}
+        """The frames that `inner` has made."""
 
     @property
     def path(self) -> tuple[Step, ...]:
@@ -149,7 +151,11 @@ class Frame:
     def issues(self) -> tuple[Issue, ...]:
         """What was found wrong or odd in this frame itself; of equal calls, in the first."""
         engine, path = self.inference.engine, self.level.path
-        return tuple(issue for issue, spot in zip(engine.issues, engine.spots, strict=True) if spot.path == path)
+        return tuple(
+            issue
+            for issue, spot in zip(engine.issues, engine.spots, strict=True)
+            if spot.depth == len(path) and spot.path == path
+        )
 
     def step(self, node: Node, index: int, attribute: str | None) -> Frame | None:
         """Return the frame of a body of a node, or of the function that it calls; None when there is none."""
@@ -176,6 +182,13 @@ class Frame:
         return Frame(
             self.inference, Level(body, self.level, node, index, attribute), self.activation, self, self.renamed
         )
+
+    def inner(self, node: Node, attribute: str | None) -> Frame | None:
+        """Return what `step` does, the same object every time."""
+        key = (node, attribute)
+        if key not in self.below:
+            self.below[key] = self.step(node, self.graph.index.positions[node], attribute)
+        return self.below[key]
 
     def steps(self) -> Iterator[Frame]:
         """Yield the frames directly below this one."""

@@ -40,8 +40,8 @@ class Point:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two points the same."""
-        return (self.frame.path, self.value, self.at, self.element)
+        """What makes two points the same; of each frame there is one object, see `Frame.inner`."""
+        return (self.frame, self.value, self.at, self.element)
 
     @property
     def words(self) -> str:
@@ -156,18 +156,17 @@ def read(point: Point, node: Node) -> Iterator[Point]:
     """Yield the dims and elements that a node read: of its inputs, or of what its bodies or function return."""
     frame = point.frame
     position = node.outputs.index(point.value)
-    called = frame.step(node, frame.graph.index.positions[node], None)
+    called = frame.inner(node, None)
     if called is not None and position < len(called.graph.outputs):
         yield Point(called, called.graph.outputs[position], point.at, point.element)
         return
     for value in node.inputs:
         if value is not None:
             yield from parts_of(frame, value)
-    index = frame.graph.index.positions[node]
     for name, body in node.bodies.items():
         if isinstance(body, tuple):
             continue
-        inner = frame.step(node, index, name)
+        inner = frame.inner(node, name)
         if inner is not None:
             for value in returned(node, body.outputs, position):
                 yield from parts_of(inner, value)
