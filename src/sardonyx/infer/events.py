@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from sardonyx.infer.activation import Activation, Level, Step
     from sardonyx.infer.engine import Cursor
+    from sardonyx.infer.notes import Notes
     from sardonyx.ir.graph import Graph, Node, Value
 
 KINDS = ("typed", "refined", "done", "constraint", "bound", "branch", "joined", "issue")
@@ -58,7 +59,7 @@ class Log:
 
     def note(
         self,
-        engine: Engine,
+        engine: Notes,
         kind: str,
         value: Value | None,
         before: object,
@@ -71,7 +72,7 @@ class Log:
         if self.stream is not None and not engine.tentative:
             self.flush()
 
-    def entered(self, engine: Engine, graph: Graph, activation: Activation) -> None:
+    def entered(self, engine: Notes, graph: Graph, activation: Activation) -> None:
         """Note what a graph begins with: its inputs and constants."""
         node, activation.call.node = activation.call.node, None  # type: ignore[assignment]
         for value in (*graph.inputs, *graph.initializers, *graph.sparse_initializers):
@@ -79,7 +80,7 @@ class Log:
                 self.note(engine, "typed", value, None, activation.types[value])
         activation.call.node = node
 
-    def done(self, engine: Engine, node: Node, activation: Activation) -> None:
+    def done(self, engine: Notes, node: Node, activation: Activation) -> None:
         """Note what is known after a node."""
         used = tuple(value for value in node.inputs if value is not None)
         for value in node.outputs:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from sardonyx.dims import Dim
     from sardonyx.infer.activation import Answer
-    from sardonyx.infer.engine import Engine, Spot
+    from sardonyx.infer.engine import Engine
+    from sardonyx.infer.notes import Spot
     from sardonyx.ir.attrs import Attr
     from sardonyx.ir.graph import Function, Graph, Node, Value
     from sardonyx.ir.types import Type

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from sardonyx.dims import Dim
     from sardonyx.infer.activation import Activation
     from sardonyx.infer.coverage import Coverage
-    from sardonyx.infer.engine import Spot
     from sardonyx.infer.events import Event, Log
     from sardonyx.infer.explain import Explanation
+    from sardonyx.infer.notes import Spot
     from sardonyx.ir.graph import Graph, Model, Node, Value
     from sardonyx.ir.types import Type
     from sardonyx.limits import Limits

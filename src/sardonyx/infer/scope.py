@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sardonyx.dims import Dim
     from sardonyx.dims.expr import Atom
     from sardonyx.dims.pool import Pool
-    from sardonyx.infer.engine import Engine
+    from sardonyx.infer.notes import Notes
 
 WORD = re.compile(r"\w+")
 DIGITS = "0123456789"
@@ -42,7 +42,7 @@ class InferenceScope(Scope):
 
     __slots__ = ("engine", "input_dims", "input_names", "journal", "merged", "unify")
 
-    def __init__(self, parent: Scope | None, engine: Engine, unify: bool) -> None:
+    def __init__(self, parent: Scope | None, engine: Notes, unify: bool) -> None:
         super().__init__(Scope() if parent is None else parent)
         self.engine = engine
         self.unify = unify

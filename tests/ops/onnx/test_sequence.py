@@ -151,3 +151,16 @@ def test_the_body_of_a_map_must_take_what_it_is_given(formals):
 
 def test_a_long_sequence_is_known_as_a_whole():
     case("SplitToSequence", "f32[300,a]", "seq(f32[1,a])*300")
+
+
+def test_nested_maps_over_single_elements_do_not_multiply():
+    depth, body = 12, "y = Relu (e)"
+    for at in range(depth):
+        inner = f"<body = b (float[a] x, float[c] e) => (y) {{ {body} }}>"
+        body = f"q{at} = SequenceMap (s{at}, e) {inner}  y = SequenceAt (q{at}, zero)"
+    inputs = "".join(f", float[n] a{at}, float[m, m] b{at}" for at in range(depth))
+    made = "".join(f"s{at} = SequenceConstruct (a{at}, b{at}) " for at in range(depth))
+    inference = infer(f"g (float[k] e, int64 zero{inputs}) => (float[k] y) {{ {made} {body} }}")
+    assert not inference.issues
+    assert depth < inference.engine.frames < depth**3
+    assert str(inference.frame().types["y"]) == "tensor(float)[k]"

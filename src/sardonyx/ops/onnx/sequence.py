@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 rules = Rules("")
 
+MOST_NESTED = 2
+"""Maps inside each other that run their body for single elements: each more would multiply the work."""
+
 
 @rules("SequenceEmpty", since=11)
 def sequence_empty(call: Call) -> SequenceType:
@@ -287,7 +290,7 @@ def one_by_one(
     call: Call, body: Graph, kinds: list[Type | None], length: Dim | None, start: int
 ) -> list[list[Type | None]] | None:
     """Return what the body makes of each single element, None where elements are not known one by one."""
-    if not isinstance(length, int) or length > MOST_SINGLE:
+    if not isinstance(length, int) or length > MOST_SINGLE or call.service.singly >= MOST_NESTED:
         return None
     columns: list[list[Type | None]] = []
     for kind in kinds:
@@ -303,8 +306,10 @@ def one_by_one(
         outs = known.get(row)
         if outs is None:
             mark = call.service.begin()  # only the pass over all elements together counts
+            call.service.singly += 1
             contents = [None if isinstance(kind, SequenceType) else call.known(at) for at, kind in enumerate(kinds)]
             outs = known[row] = [None if fact is None else fact.type for fact in call.run_body(body, row, contents)]
+            call.service.singly -= 1
             call.service.undo(mark)
         renewal = Renewal(call.scope, start)
         found.append([None if kind is None else renewal.type(kind) for kind in outs])
