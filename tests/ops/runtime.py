@@ -3,7 +3,8 @@
 A case is first checked as `cases.py` checks it. Then its symbols get sizes (ones, odd numbers, zeros and what the case
 asks for), the node runs on random inputs in a child process, and every output must have the type and shape that the
 inferred one has under those sizes; elements are compared where they are inferred. Sizes that the runtime refuses are
-passed over, but some must run. Without onnxruntime only the first half is checked.
+passed over, but some must run. Without onnxruntime, or where an older one refuses the node, only the first half is
+checked; a warning says so.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import random
 import struct
 import subprocess
 import sys
+import warnings
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,6 +38,8 @@ from tests.ops.words import OMITTED, pieces
 
 CHILD = Path(__file__).with_name("runtime_child.py")
 HAS_RUNTIME = find_spec("onnxruntime") is not None and find_spec("onnx") is not None
+MADE_FOR = (1, 32)
+"""The onnxruntime that has every operator of these tests, in the form of today."""
 ODD = (3, 5, 7, 9, 11, 13, 15, 17)
 
 
@@ -94,6 +99,9 @@ def ran(op_type, inputs, outputs, /, *, domain="com.microsoft", opset=None, size
         else:
             compare(asked, assignment, told, wanted)
             done += 1
+    if not done and tuple(map(int, version("onnxruntime").split(".")[:2])) < MADE_FOR:
+        warnings.warn(f"{op_type} was not run: this onnxruntime refuses it", stacklevel=2)
+        return outcome
     assert done >= runs, "the runtime refused: " + "\n".join(refusals)
     return outcome
 
