@@ -266,4 +266,6 @@ def test_r08_time_and_memory_grow_with_the_input_and_no_faster(shape: Callable[[
     (calls, peak), (more_calls, more_peak) = calls_and_peak(small), calls_and_peak(large)
     assert more_calls <= growth * calls * 1.3 + 1000
     assert more_peak <= growth * peak * 1.3 + 100_000
-    assert more_peak <= 300 * len(large) + 100_000  # an empty node is 2 bytes, and 500 as objects
+    # An empty node is 2 bytes; as objects it is 430 in Python 3.10, 500 in 3.11, and 670 in 3.13, which keeps room for
+    # attributes in every instance.
+    assert more_peak <= (300 if sys.version_info < (3, 13) else 360) * len(large) + 100_000
