@@ -19,7 +19,7 @@ from sardonyx.ir.attrs import AttrKind, AttrRef
 from sardonyx.ir.graph import canonical
 from sardonyx.ir.types import TensorType
 from sardonyx.ir.walk import bodies_within
-from sardonyx.ops.call import INTEGERS, Call, Fact
+from sardonyx.ops.call import INTEGERS, UNSIGNED, Call, Fact
 from sardonyx.ops.common.join import Renewal
 
 TYPE_CHECKING = False
@@ -315,7 +315,7 @@ def symbols_for(engine: Engine, value: Value, activation: Activation) -> Content
     count = kind.shape[0] if kind.shape else 1
     if not isinstance(count, int) or not 0 <= count <= FEW:
         return None
-    signed = not kind.dtype.name.startswith("U")
+    signed = kind.dtype not in UNSIGNED
     found = activation.contents[value] = tuple(engine.scope.fresh(signed=signed) for _ in range(count))
     return found
 

@@ -78,6 +78,7 @@ INTEGERS = frozenset(
         DType.INT4, DType.UINT4, DType.INT2, DType.UINT2,
     )
 )  # fmt: skip
+UNSIGNED = frozenset((DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64, DType.UINT4, DType.UINT2))
 FLOATS = frozenset((DType.FLOAT, DType.DOUBLE, DType.FLOAT16, DType.BFLOAT16))
 
 
@@ -276,7 +277,7 @@ class Call:
         if count > MOST_ELEMENTS:
             return None
         if kind.dtype in INTEGERS:
-            signed = not kind.dtype.name.startswith("U")
+            signed = kind.dtype not in UNSIGNED
             found = tuple(self.scope.fresh(signed=signed) for _ in range(count))
         else:
             found = (None,) * count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sardonyx.dims import DIM_MAX, TooLarge
 from sardonyx.ir.types import DType
-from sardonyx.ops.call import INTEGERS
+from sardonyx.ops.call import INTEGERS, UNSIGNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Operation = Callable[[Call, Dim, Dim], Dim]
 
 
-UNSIGNED = frozenset(dtype for dtype in INTEGERS if dtype.name.startswith("U"))
 LIMITS = {
     dtype: (0, (1 << dtype.bits) - 1) if dtype in UNSIGNED else (-(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1)
     for dtype in INTEGERS

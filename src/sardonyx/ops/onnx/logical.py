@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sardonyx.ir.types import DType, TensorType
-from sardonyx.ops.call import FLOATS, INTEGERS, Fact
+from sardonyx.ops.call import FLOATS, INTEGERS, UNSIGNED, Fact
 from sardonyx.ops.common import integers, predicates
 from sardonyx.ops.common.broadcast import broadcast
 from sardonyx.ops.common.contents import count_of, elementwise, useful
@@ -146,7 +146,7 @@ def bitwise_not(call: Call) -> TensorType | Fact:
     content = call.known(0) if x.dtype in INTEGERS and count_of(x.shape) is not None else None
     if content is None or x.dtype is None:
         return x
-    most = integers.LIMITS[x.dtype][1] if x.dtype in integers.UNSIGNED else -1
+    most = integers.LIMITS[x.dtype][1] if x.dtype in UNSIGNED else -1
     return Fact(x, tuple([most - one if isinstance(one, int) else integers.unknown(call, x.dtype) for one in content]))
 
 
