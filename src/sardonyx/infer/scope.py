@@ -118,6 +118,8 @@ class InferenceScope(Scope):
                 for monomial, coefficient in one.what.terms.items():
                     if coefficient < 0 and monomial:
                         self.facts[monomial].pop()
+                        if not self.facts[monomial]:
+                            del self.facts[monomial]  # a scope without facts is asked less
                 continue
             for known, before in zip((self.lows, self.highs), one.before, strict=True):
                 if before is not None:
