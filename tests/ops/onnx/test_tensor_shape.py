@@ -121,6 +121,19 @@ def test_unsqueeze_inserts_ones():
     fails("Unsqueeze", "f32[2,3] i64[2]=[0,-4]", "axis-twice")
 
 
+def test_elements_are_carried_through_transpose_but_not_those_of_a_weight():
+    a, b, c = (", ".join(map(str, range(count))) for count in (128, 64, 128))
+    text = f"""g (int64[1] k) => (int64[32, 4] y, float[8, 8] z, float[32, 4] w)
+        <int64[4, 32] a = {{{a}}}, float[8, 8] b = {{{b}}}, float[4, 32] c = {{{c}}}> {{
+            y = Transpose (a)  z = Transpose (b)  w = Transpose (c)
+        }}"""
+    inference = infer(text)
+    known = {value.name: content for value, content in inference.activation.contents.items()}
+    assert known["y"][:3] == (0, 32, 64)
+    assert known["z"][:3] == (0.0, 8.0, 16.0)
+    assert known.get("w") is None
+
+
 def test_transpose_permutes():
     case("Transpose", "f32[n,c,h,w]", "f32[n,h,w,c]", perm=[0, 2, 3, 1])
     case("Transpose", "f32[n,c,h]", "f32[h,c,n]")
