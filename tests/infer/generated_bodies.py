@@ -26,6 +26,7 @@ from onnx import TensorProto, helper
 import sardonyx as sx
 from tests.infer.body_parts import FLAT, MANY, Graph, Made, graph_pick, inserted, joined, shorter, unknowns
 from tests.infer.every_iteration import Comparison, Known, differences
+from tests.infer.seeds import report
 from tests.infer.tiny_runtime import DoesNotRun, Maybe, Program
 
 VOTES = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, ()))
@@ -641,27 +642,10 @@ def check(seed):
     return wrong, counts
 
 
-def main(words):
-    first, *rest = map(int, words)
-    totals, bad = Counter(), 0
-    if not rest:
-        from onnx import printer
-
-        print(printer.to_text(Maker(first).model()))
-        inference = sx.infer_shapes(sx.load(Maker(first).model().SerializeToString()))
-        for path, frame in inference.frames.items():
-            print(path, {name: str(kind) for name, kind in frame.types.items()})
-        for one in (*inference.assumptions, *inference.constraints, *inference.issues):
-            print(one)
-    for seed in range(first, rest[0] if rest else first + 1):
-        wrong, counts = check(seed)
-        totals += counts
-        if wrong:
-            bad += 1
-            print(f"seed {seed}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""))
-    print(f"{bad} seeds wrong; {dict(totals)}")
-    return bad > 0
+def show(inference):
+    for path, frame in inference.frames.items():
+        print(path, {name: str(kind) for name, kind in frame.types.items()})
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(report(sys.argv[1:], lambda seed: Maker(seed).model(), check, show))

@@ -23,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 import sardonyx as sx
 from sardonyx.ir.types import TensorType
 from tests.infer.node_tests import Verdict, judge
+from tests.infer.seeds import report
 from tests.ops.cases import holds, number_content
 from tests.ops.runtime import real_type, runtime
 
@@ -465,27 +466,10 @@ def bind(graph, real, numbers):
     return sizes
 
 
-def main(words):
-    first, *rest = map(int, words)
-    totals, bad = Counter(), 0
-    if not rest:
-        from onnx import printer
-
-        print(printer.to_text(Maker(first).model()))
-        inference = sx.infer_shapes(sx.load(Maker(first).model().SerializeToString()))
-        for value in inference.model.graph.outputs:
-            print(f"{value.name:<12} {inference.model.graph.types.get(value)}")
-        for one in (*inference.assumptions, *inference.issues):
-            print(one)
-    for seed in range(first, rest[0] if rest else first + 1):
-        wrong, counts = check(seed)
-        totals += counts
-        if wrong:
-            bad += 1
-            print(f"seed {seed}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""))
-    print(f"{bad} seeds wrong; {dict(totals)}")
-    return bad > 0
+def show(inference):
+    for value in inference.model.graph.outputs:
+        print(f"{value.name:<12} {inference.model.graph.types.get(value)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(report(sys.argv[1:], lambda seed: Maker(seed).model(), check, show))
